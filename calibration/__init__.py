@@ -1,0 +1,1 @@
+"""What is known about the body: frames, geometry and measured values."""

@@ -1,0 +1,1 @@
+"""What to say, when, and whom to attend to."""

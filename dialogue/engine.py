@@ -1,0 +1,194 @@
+"""The port every conversation engine fills.
+
+An engine lives in a worker: a child process in the live robot, inline with a declared latency in the simulation. It
+gets requests in order and answers with replies. Everything that crosses is a frozen value; nothing is shared.
+"""
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from perception.audio.block import Samples
+
+ENGINE_RATE_HZ = 16000
+
+
+# requests: mind -> engine -----------------------------------------------------------------------------------------
+
+@dataclass(frozen=True, slots=True)
+class Hear:
+    """Clean audio of one tick (160 * n samples, 16 kHz). t: its end. Sent always, so that an engine may stream."""
+
+    t: float
+    samples: Samples
+    speech: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """The person paused: perhaps the end of a turn. The engine may recognise ahead of the commit."""
+
+    t: float
+    turn: int
+    onset: float         # s, start of the person's words
+    end: float           # s, end of the person's words
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """The turn is the robot's: recognise (or take what was recognised) and answer as reply `generation`."""
+
+    t: float
+    turn: int
+    onset: float
+    end: float
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """Something to answer without a person's words: a greeting of somebody who came, `go on`, an unfinished rest."""
+
+    t: float
+    text: str
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """Reply `generation` must not go on; only `heard` of it left the loudspeaker."""
+
+    t: float
+    generation: int
+    heard: str = ""
+    unheard: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """Reply `generation` was heard to its end."""
+
+    t: float
+    generation: int
+    heard: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """A note on what the person did without words: `shakes_head`, `nods`, `sighs`, `looks_away`, `long_pause`."""
+
+    t: float
+    name: str
+    person: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What became of a tool call."""
+
+    t: float
+    call: str
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Who is there, sent when it changes: (name or id, azimuth rad, looks at the robot)."""
+
+    t: float
+    people: tuple[tuple[str, float, bool], ...]
+
+
+Request = Hear | Candidate | Commit | Prompt | Cancel | Finished | Cue | ToolResult | Surroundings
+
+
+# replies: engine -> mind ------------------------------------------------------------------------------------------
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """The person's words of a turn; final when it answers a commit, otherwise a guess made ahead."""
+
+    turn: int
+    text: str
+    final: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A spoken piece of reply `generation`: its words and its sound (n,) at 16 kHz; index counts from 0."""
+
+    generation: int
+    index: int
+    text: str
+    samples: Samples
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyDone:
+    """No more clauses of this generation. silent: the engine chose to say nothing."""
+
+    generation: int
+    silent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """The engine asks the robot to do something: `look_at`, `gesture`, ... with arguments."""
+
+    generation: int
+    call: str
+    name: str
+    arguments: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EngineTrouble:
+    """The engine (or its worker) failed; a worker restarts it. generation: the reply it cost, if any."""
+
+    reason: str
+    generation: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EngineReady:
+    """The engine has started (again)."""
+
+    name: str
+
+
+Reply = Transcript | Clause | ReplyDone | ToolCall | EngineTrouble | EngineReady
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """A reply with the compute time (s) that it cost the engine since the request or the reply before."""
+
+    cost: float
+    reply: Reply
+
+
+class Engine(Protocol):
+    """A conversation engine. `handle` yields its replies to one request, lazily, each with its declared cost.
+
+    The worker stops iterating when a Cancel for the running generation arrives, then hands the Cancel over.
+    """
+
+    name: str
+
+    def handle(self, request: Request) -> Iterator[Timed]: ...
+
+
+# what the dialogue hands to the loudspeaker -----------------------------------------------------------------------
+
+@dataclass(frozen=True, slots=True)
+class SpeakerBlock:
+    """10 ms for the loudspeaker. The last gate before the device drops every block whose generation is not live."""
+
+    generation: int          # 0: silence of nobody's reply
+    offset: int              # samples since the reply began
+    samples: Samples = field(repr=False)  # (160,)
+
+
+SILENCE = SpeakerBlock(0, 0, np.zeros(160, np.float32))
+SILENCE.samples.flags.writeable = False

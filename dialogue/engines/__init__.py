@@ -1,0 +1,1 @@
+"""Conversation engines behind the port of dialogue.engine."""

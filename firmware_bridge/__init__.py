@@ -1,0 +1,1 @@
+"""Bytes to hardware: servo packets, registers, the bus and a byte-level emulator."""

@@ -1,0 +1,1 @@
+"""How the body moves: gaze, breathing, sway and gestures, limited once at the end."""

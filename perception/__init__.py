@@ -1,0 +1,1 @@
+"""What is out there: voices and faces, fused into people."""

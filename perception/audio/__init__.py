@@ -1,0 +1,1 @@
+"""Hearing a person through the robot's own voice and motors."""

@@ -1,0 +1,1 @@
+"""Seeing faces from a moving head."""

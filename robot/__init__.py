@@ -1,0 +1,1 @@
+"""The program: one process tree, one tick."""

@@ -1,0 +1,37 @@
+"""The robot's mind: one tick, read top to bottom.
+
+Everything the robot knows arrives in Inputs, everything it does leaves in Outputs. A tick never blocks, never reads a
+clock, never sleeps and never logs.
+"""
+from dataclasses import dataclass
+
+from dialogue.loop import Dialogue
+from motion.mover import Mover
+from perception.audio.ears import Ears
+from perception.people import People
+from perception.pose_history import PoseHistory
+from perception.vision.eyes import Eyes
+from robot.tick import Inputs, Outputs, Tick
+
+
+@dataclass
+class Mind:
+    """Hears, sees, knows who is there, decides what to say and where to look, and moves: 100 times a second."""
+
+    poses: PoseHistory
+    ears: Ears
+    eyes: Eyes
+    people: People
+    dialogue: Dialogue
+    mover: Mover
+
+    def tick(self, inputs: Inputs) -> Tick:
+        t = inputs.t
+        poses = self.poses.add(t, self.mover.head_pose(inputs.joints))
+        sound = self.ears.step(inputs.audio, poses, self.mover.commanded_velocity)
+        sight = self.eyes.step(t, inputs.faces, poses)
+        seen = self.people.step(t, sound, sight)
+        turn = self.dialogue.step(t, seen, sight, sound, inputs.replies, len(inputs.audio))
+        goal = self.mover.step(t, turn.intent, turn.spoken, inputs.joints)
+        outputs = Outputs(goal, turn.speaker, turn.live_generation, turn.requests)
+        return Tick(outputs, sound, sight, seen, turn.intent, turn.events)

@@ -1,0 +1,59 @@
+"""What enters and leaves one tick of the mind. Frozen; a tape of these is the whole life of the robot."""
+from dataclasses import dataclass, field
+
+from calibration.health import Health
+from dialogue.engine import Reply, Request, SpeakerBlock
+from firmware_bridge.joint_reading import JointReading
+from motion.intent import JointGoal, MotionIntent
+from perception.audio.block import AudioBlock
+from perception.audio.scene import SoundScene
+from perception.people import Person
+from perception.vision.frame import FaceFrame, Sight
+
+__all__ = ["TICK_S", "Event", "Health", "Inputs", "Outputs", "Tick"]
+
+TICK_S = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """All that has arrived since the tick before."""
+
+    index: int
+    t: float                                # s, the tick's deadline on the run's monotonic clock
+    audio: tuple[AudioBlock, ...] = ()      # none, one or several
+    joints: JointReading | None = None      # newest, None when nothing new was read
+    faces: tuple[FaceFrame, ...] = ()
+    replies: tuple[Reply, ...] = ()
+    health: tuple[Health, ...] = ()         # changes only
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """All that the mind wants done."""
+
+    joints: JointGoal | None = None
+    speaker: tuple[SpeakerBlock, ...] = ()  # one for each audio block that came in
+    live_generation: int = 0                # blocks of any other reply must not reach the loudspeaker
+    requests: tuple[Request, ...] = ()      # for the engine
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something worth a line in the log, by name, with what it was about."""
+
+    t: float
+    name: str
+    facts: tuple[tuple[str, object], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """One tick: what to do, and what the mind believed while deciding it."""
+
+    outputs: Outputs
+    sound: SoundScene
+    sight: Sight
+    people: tuple[Person, ...]
+    intent: MotionIntent
+    events: tuple[Event, ...] = field(default=())
