@@ -1,0 +1,71 @@
+"""The command line: `talkover` and `python -m robot` are the same program (contract: CONTRACTS.md)."""
+import os
+
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):  # one thread: a second one would hold the tick up
+    os.environ.setdefault(_variable, "1")
+
+import argparse
+import importlib
+import sys
+from typing import NoReturn
+
+from robot.errors import BadRequest
+
+COMMANDS = {
+    "run": "the live runtime; SIGTERM parks the robot and exits 0",
+    "demo": "the main job in the simulated room, with a summary, a stereo WAV and a timeline picture",
+    "hear": "the hearing stages, block by block, over a recorded take",
+    "see": "the seeing stages over a recorded take",
+    "move": "the motion stages over a list of timed intents",
+    "script": "scripted interaction tests",
+    "record": "black-box recording of a live run",
+    "replay": "exact replay of a recording",
+    "bench": "the project's own figures",
+    "doctor": "what is installed, connected and fast enough; what to do about what is not",
+}
+LATER = {
+    "calibrate": "calibration, live or from a recording (comes later)",
+    "dashboard": "opens or serves the debug page of a running robot (comes later)",
+}
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, with exit status 2."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def parser_for(command: str | None) -> Parser:
+    """The whole parser; only the module of the chosen command is imported."""
+    parser = Parser(prog="talkover", description="A companion robot that you can talk over.",
+                    epilog="Begin with: talkover demo, then talkover doctor.")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
+    for name, does in (COMMANDS | LATER).items():
+        sub = commands.add_parser(name, help=does, description=does[0].upper() + does[1:] + ".")
+        if name == command and name in COMMANDS:
+            importlib.import_module(f"robot.commands.{name}").add_arguments(sub)
+    return parser
+
+
+def main(arguments: list[str] | None = None) -> int:
+    arguments = sys.argv[1:] if arguments is None else arguments
+    command = next((word for word in arguments if not word.startswith("-")), None)
+    if command in LATER:
+        print(f"talkover {command}: {LATER[command]}", file=sys.stderr)
+        return 2
+    options = parser_for(command).parse_args(arguments)
+    try:
+        return importlib.import_module(f"robot.commands.{options.command}").run(options)
+    except BadRequest as error:
+        print(f"talkover {options.command}: {' '.join(str(error).split())}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # the reader of our output went away: nothing more to say
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
