@@ -2,4 +2,4 @@
 
 
 class BadRequest(ValueError):
-    """The request was wrong: text names the file, the place in it and what was expected. Exit status 2, no traceback."""
+    """The request was wrong; the text names the file, the place in it and what was expected. Exit status 2."""

@@ -1,13 +1,10 @@
-"""Where slow, blocking or crash-prone work is done: a child process (live) or inline with a declared latency (simulated).
+"""Where slow, blocking or crash-prone work is done: in a child process, or inline with a declared latency (simulated).
 
-Both flavours hold an object with `handle(request) -> Iterator[Timed]` and behave alike: requests are worked on one after
-the other, replies come back in order, a request that cancels the running one stops it between two replies, a crash
-costs the running request, is reported as a reply and followed by a fresh object.
+Both flavours hold an object with `handle(request) -> Iterator[Timed]` and behave alike: requests are worked on one
+after the other, replies come back in order, a request that cancels the running one stops it between two replies, a
+crash costs the running request, is reported as a reply and followed by a fresh object.
 """
-import pickle
-import selectors
 import socket
-import struct
 import subprocess
 import sys
 from collections import deque
@@ -16,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from dialogue.engine import Cancel, Commit, EngineTrouble, Prompt, Timed
+from robot.channel import Channel
 
 Cancels = Callable[[Any, Any], bool]
 
@@ -39,7 +37,8 @@ class Worker(Protocol):
 
 def cancels_reply(request: Any, running: Any) -> bool:
     """True when an engine's `request` ends the `running` one: a Cancel of the reply that it makes."""
-    return isinstance(request, Cancel) and isinstance(running, Commit | Prompt) and request.generation == running.generation
+    return (isinstance(request, Cancel) and isinstance(running, Commit | Prompt)
+            and request.generation == running.generation)
 
 
 def engine_trouble(error: BaseException, running: Any) -> EngineTrouble:
@@ -51,8 +50,8 @@ def engine_trouble(error: BaseException, running: Any) -> EngineTrouble:
 class InlineWorker:
     """Works inside the caller, but a reply exists only after its declared cost: virtual time is the same everywhere.
 
-    cost_scale: seconds of virtual time per declared second; measured: replaces the declared cost by what a stopwatch
-    around the work says (for figures on this machine; no longer the same everywhere).
+    stopwatch: a clock that replaces the declared cost by the measured one, for figures on this machine; the run is then
+    no longer the same everywhere.
     """
 
     make: Callable[[], Handler]
@@ -111,64 +110,6 @@ class InlineWorker:
     def close(self) -> None:
         self._inbox.clear()
         self._job = self._pending = self._running = None
-
-
-_LENGTH = struct.Struct("<Q")
-
-
-@dataclass
-class Channel:
-    """Length-framed pickles over a non-blocking socket between a parent and the child that it started itself."""
-
-    connection: socket.socket
-    limit: int = 32 * 2**20      # bytes; more than this unsent means that the other side hangs
-    closed: bool = False
-    _out: bytearray = field(default_factory=bytearray)
-    _in: bytearray = field(default_factory=bytearray)
-
-    def __post_init__(self) -> None:
-        self.connection.setblocking(False)
-
-    def send(self, value: Any) -> bool:
-        """Queue a value; False (and nothing queued) when the other side does not read."""
-        if len(self._out) > self.limit:
-            return False
-        body = pickle.dumps(value, protocol=5)
-        self._out += _LENGTH.pack(len(body)) + body
-        self.flush()
-        return True
-
-    def flush(self) -> None:
-        try:
-            while self._out:
-                del self._out[: self.connection.send(self._out)]
-        except BlockingIOError:
-            pass
-        except OSError:
-            self.closed = True
-
-    def receive(self) -> list[Any]:
-        """All values that have arrived whole."""
-        self.flush()
-        try:
-            while chunk := self.connection.recv(1 << 20):
-                self._in += chunk
-            self.closed = True
-        except BlockingIOError:
-            pass
-        except OSError:
-            self.closed = True
-        out = []
-        while len(self._in) >= 8 and len(self._in) >= 8 + (size := _LENGTH.unpack_from(self._in)[0]):
-            out.append(pickle.loads(self._in[8:8 + size]))
-            del self._in[:8 + size]
-        return out
-
-    def wait(self, timeout: float | None) -> None:
-        """Sleep until something can be read (only a child does this)."""
-        with selectors.DefaultSelector() as selector:
-            selector.register(self.connection, selectors.EVENT_READ)
-            selector.select(timeout)
 
 
 @dataclass

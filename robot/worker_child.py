@@ -6,7 +6,8 @@ import sys
 from collections import deque
 from typing import Any
 
-from robot.worker import Channel, Handler, cancels_reply
+from robot.channel import Channel
+from robot.worker import Handler, cancels_reply
 
 
 def build(make: str, arguments: dict[str, Any]) -> Handler:

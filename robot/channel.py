@@ -1,0 +1,64 @@
+"""Length-framed pickles between a parent and the child that it started itself."""
+import pickle
+import selectors
+import socket
+import struct
+from dataclasses import dataclass, field
+from typing import Any
+
+_LENGTH = struct.Struct("<Q")
+
+
+@dataclass
+class Channel:
+    """A non-blocking socket to the other process; what cannot be sent yet waits here, up to a limit."""
+
+    connection: socket.socket
+    limit: int = 32 * 2**20      # bytes; more than this unsent means that the other side hangs
+    closed: bool = False
+    _out: bytearray = field(default_factory=bytearray)
+    _in: bytearray = field(default_factory=bytearray)
+
+    def __post_init__(self) -> None:
+        self.connection.setblocking(False)
+
+    def send(self, value: Any) -> bool:
+        """Queue a value; False (and nothing queued) when the other side does not read."""
+        if len(self._out) > self.limit:
+            return False
+        body = pickle.dumps(value, protocol=5)
+        self._out += _LENGTH.pack(len(body)) + body
+        self.flush()
+        return True
+
+    def flush(self) -> None:
+        try:
+            while self._out:
+                del self._out[: self.connection.send(self._out)]
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.closed = True
+
+    def receive(self) -> list[Any]:
+        """All values that have arrived whole."""
+        self.flush()
+        try:
+            while chunk := self.connection.recv(1 << 20):
+                self._in += chunk
+            self.closed = True
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.closed = True
+        out = []
+        while len(self._in) >= 8 and len(self._in) >= 8 + (size := _LENGTH.unpack_from(self._in)[0]):
+            out.append(pickle.loads(self._in[8:8 + size]))
+            del self._in[:8 + size]
+        return out
+
+    def wait(self, timeout: float | None) -> None:
+        """Sleep until something can be read (only a child does this)."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.connection, selectors.EVENT_READ)
+            selector.select(timeout)

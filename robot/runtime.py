@@ -1,0 +1,78 @@
+"""The loop: read, tick, guard, write, observe. The only place that catches every exception."""
+import traceback
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import Protocol
+
+from dialogue.engine import SILENCE
+from motion.intent import MotionIntent
+from perception.audio.scene import SoundScene
+from perception.vision.frame import Sight
+from robot.bodies.body import Body, EndOfRun
+from robot.clock import Clock
+from robot.mind import Mind
+from robot.safety import Safety
+from robot.tick import Event, Inputs, Outputs, Tick
+
+PATIENCE = 100   # failed ticks in a row (1 s) until the run gives up, so that a supervisor can start it anew
+
+
+class Observer(Protocol):
+    """Sees every tick after it has been written; must not wait."""
+
+    def __call__(self, inputs: Inputs, tick: Tick) -> None: ...
+
+
+@dataclass
+class GuardedMind:
+    """A mind that always answers: a goal is checked, a tick that raises becomes silence and a held goal."""
+
+    mind: Mind
+    safety: Safety
+    report: Callable[[str], None] = lambda text: None
+    _failed: int = field(default=0, init=False)
+
+    def tick(self, inputs: Inputs) -> Tick:
+        try:
+            tick = self.mind.tick(inputs)
+            self._failed = 0
+        except Exception as error:
+            self._failed += 1
+            if self._failed == 1:
+                self.report(traceback.format_exc())
+            if self._failed >= PATIENCE:
+                raise
+            tick = self._silent(inputs, error)
+        goal, health = self.safety.check(tick.outputs.joints)
+        told = tuple(Event(h.t, "health", (("of", h.part), ("level", h.level), ("reason", h.reason))) for h in health)
+        return replace(tick, outputs=replace(tick.outputs, joints=goal), events=tick.events + told)
+
+    def _silent(self, inputs: Inputs, error: Exception) -> Tick:
+        outputs = Outputs(self.safety.held(inputs.t), (SILENCE,) * len(inputs.audio))
+        reason = f"{type(error).__name__}: {error}"
+        told = Event(inputs.t, "health", (("of", "mind"), ("level", "degraded"), ("reason", reason)))
+        intent = MotionIntent(inputs.t, "still", reason="the mind failed")
+        return Tick(outputs, SoundScene(inputs.t), Sight(inputs.t), (), intent, (told,) if self._failed == 1 else ())
+
+
+def run(mind: GuardedMind, body: Body, clock: Clock, observers: Iterable[Observer] = (),
+        finished: Callable[[float], bool] = lambda t: False) -> int:
+    """Tick until the body has no more inputs or `finished(t)`; returns the number of ticks. Closes the body."""
+    observers = tuple(observers)
+    index = 0
+    try:
+        for index in count():
+            t = clock.wait(index)
+            if finished(t):
+                break
+            inputs = body.read(index, t)
+            tick = mind.tick(inputs)
+            body.write(t, tick.outputs)
+            for observe in observers:
+                observe(inputs, tick)
+    except EndOfRun:
+        pass
+    finally:
+        body.close()
+    return index
