@@ -5,6 +5,7 @@ encoded form: every bit. Small chunks keep a cut file readable up to the cut. Fo
 """
 import io
 import json
+import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -75,7 +76,7 @@ def read_tape(folder: Path) -> Tape:
                 inputs[record.sequence] = decoded(record.data)
             elif isinstance(record, Message) and topic == "/outputs":
                 pairs.append((inputs.pop(record.sequence), decoded(record.data)))
-    except (McapError, EOFError, BadRequest, ValueError, KeyError, TypeError) as error:
+    except (McapError, EOFError, struct.error, BadRequest, ValueError, KeyError, TypeError) as error:
         if header is None:
             raise BadRequest(f"{path}: {error}, expected an MCAP file of profile talkover") from error
         cut = True

@@ -42,7 +42,7 @@ class SoundScene:
     """
 
     t: float
-    clean: Samples = NO_SAMPLES              # (160 * blocks,) for recognition
+    clean: Samples = field(default_factory=lambda: NO_SAMPLES, repr=False)  # (160 * blocks,) for recognition
     speech: bool = False                     # a person speaks
     onset: float | None = None               # s, of the running (or just ended) speech
     evidence: float = 0.0                    # log-odds that a person speaks

@@ -1,0 +1,34 @@
+# talkover: `make demo` and `make test` set everything up and run; the rest is for developers.
+VENV ?= .venv
+PY := $(VENV)/bin/python
+READY := $(VENV)/.ready
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+
+.PHONY: demo test lint bench peers train clean
+
+demo: $(READY)
+	$(PY) -m robot demo --out out/demo
+
+test: $(READY) lint
+	$(PY) -m pytest
+
+lint: $(READY)
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/mypy robot dialogue perception motion firmware_bridge calibration
+	$(VENV)/bin/lint-imports
+
+bench: $(READY)
+	$(PY) -m robot bench
+
+peers: $(READY)
+	$(PY) -m tests.peers
+
+train: $(READY)
+	$(PY) -m training
+
+$(READY): setup.cfg constraints.txt scripts/setup.sh
+	VENV=$(VENV) sh scripts/setup.sh dev,sim
+
+clean:
+	rm -rf out build *.egg-info
