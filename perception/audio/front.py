@@ -1,0 +1,73 @@
+"""The front end of hearing: one block in, the robot's own sound taken out, evidence of a person out."""
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.health import Health
+from perception.audio.aec import Cancelled, CancellerConfig, EchoCanceller
+from perception.audio.alignment import Alignment, AlignmentConfig
+from perception.audio.block import BLOCK, AudioBlock, Samples
+from perception.audio.ego_noise import EgoNoiseConfig, MotorActivity
+from perception.audio.evidence import Evidence, EvidenceConfig, EvidenceStreams
+from perception.audio.microphones import Microphones, MicrophonesConfig
+from perception.audio.recognition_audio import RecognitionAudio
+
+
+@dataclass(frozen=True, slots=True)
+class FrontEndConfig:
+    microphones: MicrophonesConfig = field(default_factory=MicrophonesConfig)
+    alignment: AlignmentConfig = field(default_factory=AlignmentConfig)
+    canceller: CancellerConfig = field(default_factory=CancellerConfig)
+    ego_noise: EgoNoiseConfig = field(default_factory=EgoNoiseConfig)
+    evidence: EvidenceConfig = field(default_factory=EvidenceConfig)
+
+
+@dataclass(frozen=True, slots=True)
+class Fronted:
+    """One block after the front end."""
+
+    cancelled: Cancelled
+    clean: Samples                   # (160,) for recognition
+    evidence: Evidence
+    usable: NDArray[np.bool_]        # (M,)
+    activity: NDArray[np.float64]    # (5,) of the motors
+    aligned: bool                    # the place of the echo is known
+    health: tuple[Health, ...]
+
+
+class FrontEnd:
+    """Checks, aligns, cancels, predicts, weighs: the stages before any decision."""
+
+    def __init__(self, mic_positions: NDArray[np.float64], playback_delay_s: float | None,
+                 config: FrontEndConfig = FrontEndConfig()):
+        mics = len(mic_positions)
+        self._microphones = Microphones(mics, config.microphones)
+        self._canceller = EchoCanceller(mics, config.canceller)
+        self._alignment = Alignment(playback_delay_s, self._canceller.history, config.alignment)
+        self._recognition = RecognitionAudio()
+        self._motors = MotorActivity(config.ego_noise)
+        self._evidence = EvidenceStreams(mic_positions, config.evidence, config.ego_noise)
+
+    def step(self, block: AudioBlock, commanded_velocity: NDArray[np.float64]) -> Fronted:
+        """commanded_velocity (9,) rad/s in the order of JOINTS."""
+        checked = self._microphones.step(block)
+        far = self._alignment.far(checked.reference)
+        cancelled = self._canceller.step(checked.mics, far, checked.usable)
+        first = int(np.argmax(checked.usable))
+        slipped = self._realign(checked.mics[first], cancelled, first) or block.gap
+        clean = self._recognition.step(checked.mics[first], far[BLOCK:])
+        activity = self._motors.step(commanded_velocity)
+        evidence = self._evidence.step(checked.mics, cancelled, clean, far[BLOCK:], activity, slipped, checked.usable)
+        return Fronted(cancelled, clean, evidence, checked.usable, activity, self._alignment.known, checked.health)
+
+    def _realign(self, mic: Samples, cancelled: Cancelled, first: int) -> bool:
+        move = self._alignment.moved(mic, cancelled.echo[first], cancelled.residual[first])
+        if move is None:
+            return False
+        self._canceller.replace_far(move.history)
+        if not move.slip:
+            self._canceller.forget()
+        elif move.rest:
+            self._canceller.shift_paths(move.rest)
+        return True

