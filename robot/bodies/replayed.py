@@ -1,0 +1,45 @@
+"""A recorded tape as a body: the same inputs again, outputs compared or ignored."""
+from dataclasses import dataclass, field
+
+from robot.bodies.body import EndOfRun
+from robot.codec import encoded
+from robot.tape import Tape
+from robot.tick import Inputs, Outputs
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The first place where a replay did something else than the recording."""
+
+    index: int
+    t: float
+    part: str        # field of Outputs
+    recorded: str
+    replayed: str
+
+
+@dataclass
+class ReplayedBody:
+    """Supplies a tape's inputs; keeps the first difference between recorded and replayed outputs."""
+
+    tape: Tape
+    difference: Difference | None = None
+    _index: int = field(default=0, init=False)
+
+    def read(self, index: int, t: float) -> Inputs:
+        if index >= len(self.tape.pairs) or self.difference is not None:
+            raise EndOfRun
+        self._index = index
+        return self.tape.pairs[index][0]
+
+    def write(self, t: float, outputs: Outputs) -> None:
+        recorded = self.tape.pairs[self._index][1]
+        if encoded(outputs) != encoded(recorded):
+            for part in ("joints", "speaker", "live_generation", "requests"):
+                before, now = encoded(getattr(recorded, part)), encoded(getattr(outputs, part))
+                if before != now:
+                    self.difference = Difference(self._index, t, part, before, now)
+                    return
+
+    def close(self) -> None:
+        pass
