@@ -44,6 +44,8 @@ class Commit:
     onset: float
     end: float
     generation: int
+    person: str | None = None      # id of who spoke, when known
+    continues: int | None = None   # turn that these words go on with: its answer was withdrawn before a word was heard
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,19 @@ class Cancel:
     generation: int
     heard: str = ""
     unheard: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """The interruption that cancelled reply `of` was false: it goes on as reply `generation`.
+
+    The mind still has the clauses before `next_index`; the engine sends those from there on, numbered as before.
+    """
+
+    t: float
+    of: int
+    generation: int
+    next_index: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +115,7 @@ class Surroundings:
     people: tuple[tuple[str, float, bool], ...]
 
 
-Request = Hear | Candidate | Commit | Prompt | Cancel | Finished | Cue | ToolResult | Surroundings
+Request = Hear | Candidate | Commit | Prompt | Cancel | Resume | Finished | Cue | ToolResult | Surroundings
 
 
 # replies: engine -> mind ------------------------------------------------------------------------------------------
@@ -116,12 +131,16 @@ class Transcript:
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A spoken piece of reply `generation`: its words and its sound (n,) at 16 kHz; index counts from 0."""
+    """A spoken piece of reply `generation`: its words and its sound (n,) at 16 kHz; index counts from 0.
+
+    instead: takes the place of all clauses before it that have not begun (the engine changed its mind in mid-reply).
+    """
 
     generation: int
     index: int
     text: str
     samples: Samples
+    instead: bool = False
 
 
 @dataclass(frozen=True, slots=True)

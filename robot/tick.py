@@ -3,6 +3,7 @@ from dataclasses import dataclass, field
 
 from calibration.health import Health
 from dialogue.engine import Reply, Request, SpeakerBlock
+from dialogue.events import Event
 from firmware_bridge.joint_reading import JointReading
 from motion.intent import JointGoal, MotionIntent
 from perception.audio.block import AudioBlock
@@ -36,15 +37,6 @@ class Outputs:
     speaker: tuple[SpeakerBlock, ...] = ()  # one for each audio block that came in
     live_generation: int = 0                # blocks of any other reply must not reach the loudspeaker
     requests: tuple[Request, ...] = ()      # for the engine
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """Something worth a line in the log, by name, with what it was about."""
-
-    t: float
-    name: str
-    facts: tuple[tuple[str, object], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,243 @@
+"""One tick of the dialogue: who has the floor, what is asked of the engine, what is said, and where to look."""
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import radians
+
+import numpy as np
+
+from dialogue.answering import TONES, Answering, AnsweringConfig, Phrases
+from dialogue.attention import Attention, AttentionConfig, Look
+from dialogue.cues import CueConfig, Cues
+from dialogue.engine import (
+    Candidate,
+    Clause,
+    EngineReady,
+    EngineTrouble,
+    Hear,
+    Reply,
+    ReplyDone,
+    Request,
+    SpeakerBlock,
+    Surroundings,
+    ToolCall,
+    ToolResult,
+    Transcript,
+)
+from dialogue.events import Event, Line, Notes
+from dialogue.floor import PERSON_SOUNDS, ROBOT_SOUNDS, Floor, State
+from dialogue.speaker import Speaker, SpeakerConfig
+from dialogue.turns import Context, Overlap, TurnConfig, Turns
+from dialogue.words import is_echo, is_empty
+from motion.intent import Gaze, GestureName, Mode, MotionIntent
+from perception.audio.block import Samples, frozen_samples
+from perception.audio.scene import SoundScene
+from perception.people import Person
+from perception.vision.frame import Sight
+
+MODES: Mapping[State, Mode] = {
+    "idle": "idle", "person": "listen", "robot_thinking": "listen", "both_waiting": "listen",
+    "robot_speaking": "speak", "ducked": "speak", "interrupted": "listen",
+}
+GESTURES: Mapping[str, GestureName] = {"nod": "nod", "shake": "shake", "tilt": "tilt"}
+ECHO_MEMORY_S = 1.0   # the robot's words still sound in the room, and in the recogniser's margin, for this long
+
+
+@dataclass(frozen=True, slots=True)
+class DialogueConfig:
+    """The configs of the parts. greets: the robot speaks first when somebody comes and looks at it."""
+
+    turns: TurnConfig = field(default_factory=TurnConfig)
+    speaker: SpeakerConfig = field(default_factory=SpeakerConfig)
+    attention: AttentionConfig = field(default_factory=AttentionConfig)
+    cues: CueConfig = field(default_factory=CueConfig)
+    answering: AnsweringConfig = field(default_factory=AnsweringConfig)
+    greets: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What the dialogue wants in one tick. spoken: (160 * blocks,) to the loudspeaker; speaker: the same in blocks."""
+
+    intent: MotionIntent
+    spoken: Samples = field(repr=False)
+    speaker: tuple[SpeakerBlock, ...]
+    live_generation: int
+    requests: tuple[Request, ...]
+    events: tuple[Event, ...]
+    floor: State
+    history: tuple[Line, ...] = field(repr=False)
+
+
+class Dialogue:
+    """Decides once a tick. Everything it waits for comes in as an argument."""
+
+    def __init__(self, config: DialogueConfig = DialogueConfig(), phrases: Phrases = TONES):
+        self.config = config
+        self.floor = Floor()
+        self.turns, self.overlap = Turns(config.turns), Overlap(config.turns)
+        self.answering = Answering(self.floor, Speaker(config.speaker), config.answering, phrases)
+        self.attention, self.cues = Attention(config.attention), Cues(config.cues)
+        self._said = ("", -1e9)                         # the robot's last words and when they sounded (s)
+        self._around: tuple[tuple[str, float, bool], ...] = ()
+        self._gesture: GestureName | None = None
+        self._quiet_since = 0.0                         # s, when a person last made a sound
+
+    def step(self, t: float, people: tuple[Person, ...], sight: Sight, sound: SoundScene, replies: tuple[Reply, ...],
+             blocks: int, head_yaw: float | None = None) -> Turn:
+        """The tick at t (s). head_yaw: rad in base, to answer only when the person is faced; None: unknown."""
+        notes = Notes(t)
+        self._hear(notes, sound)
+        self._observe(notes, people, sight)
+        for reply in replies:
+            self._take(notes, reply, people)
+        self._decide(notes)
+        look = self.attention.step(t, people, self.floor.state, head_yaw)
+        self._act(notes, people)
+        self.answering.start(notes, self.attention.facing(head_yaw))
+        speaker = self.answering.speaker
+        out = speaker.step(blocks)
+        self.answering.follow(notes, self._quiet_since)
+        if self.floor.state in ROBOT_SOUNDS:
+            self._said = (speaker.said, t)
+        spoken = np.concatenate([block.samples for block in out]) if out else np.zeros(0)
+        return Turn(self._intent(t, look), frozen_samples(spoken), out, speaker.live, tuple(notes.requests),
+                    tuple(notes.events), self.floor.state, self.answering.history)
+
+    # hearing ------------------------------------------------------------------------------------------------------
+
+    def _hear(self, notes: Notes, sound: SoundScene) -> None:
+        """Hand the sound on, and let a voice take, share or miss the floor."""
+        if len(sound.clean):
+            notes.ask(Hear(notes.t, sound.clean, sound.speech))
+        for heard in sound.heard:
+            if heard.kind in ("speech_start", "speech_end"):
+                notes.tell(heard.kind, onset=heard.onset, evidence=heard.evidence)
+        if sound.speech:
+            self._quiet_since = notes.t
+        if self.floor.state in ROBOT_SOUNDS:
+            self._overlap(notes, sound)
+        else:
+            self.turns.hear(notes.t, sound)
+        if self.turns.open is not None and self.floor.state in ("idle", "robot_thinking"):
+            self.floor.happen("voice")
+
+    def _overlap(self, notes: Notes, sound: SoundScene) -> None:
+        verdict, reason = self.overlap.step(notes.t, sound)
+        ducked = self.floor.state == "ducked"
+        if verdict == "stop":
+            self.answering.stop(notes, reason, sound.onset)
+            self.turns.hear(notes.t, sound, began=True)
+        elif verdict == "duck" and not ducked:
+            self.floor.happen("duck")
+            self.answering.speaker.duck(True)
+            notes.tell("duck", onset=sound.onset, evidence=sound.evidence)
+        elif ducked and verdict in ("release", None):
+            self.floor.happen("release")
+            self.answering.speaker.duck(False)
+            notes.tell("release", reason=reason or "nobody was there")
+
+    # seeing -------------------------------------------------------------------------------------------------------
+
+    def _observe(self, notes: Notes, people: tuple[Person, ...], sight: Sight) -> None:
+        for cue in self.cues.step(notes.t, sight, people, self.floor.state):
+            notes.ask(cue)
+            notes.tell("cue", cue=cue.name, person=cue.person, seen=cue.t)
+        around = tuple((p.id, round(p.azimuth, 1), p.attention >= self.config.cues.there) for p in people)
+        if around != self._around:
+            came = {i for i, _, looks in around if looks} - {i for i, _, looks in self._around if looks}
+            self._around = around
+            notes.ask(Surroundings(notes.t, around))
+            if self.config.greets and came and self.floor.state == "idle":
+                self.answering.prompt(notes, f"greet {min(came)}")
+
+    # the engine's replies -----------------------------------------------------------------------------------------
+
+    def _take(self, notes: Notes, reply: Reply, people: tuple[Person, ...]) -> None:
+        match reply:
+            case Clause():
+                self.answering.clause(notes, reply)
+            case ReplyDone():
+                self.answering.done(notes, reply)
+            case Transcript():
+                self._words(notes, reply)
+            case ToolCall():
+                self.answering.calls.append(reply)
+            case EngineTrouble():
+                self.answering.trouble(notes, reply)
+            case EngineReady():
+                notes.tell("engine", state="ready", reason=reply.name)
+                notes.ask(Surroundings(notes.t, self._around))
+
+    def _words(self, notes: Notes, words: Transcript) -> None:
+        answer = self.answering.running
+        if not words.final:
+            self.turns.guess(words.turn, words.text)
+        elif answer is not None and answer.turn == words.turn:
+            notes.tell("transcript", turn=words.turn, text=words.text)
+            echo = is_echo(words.text, self._echoed(answer.onset))
+            if is_empty(words.text) or echo:
+                self.answering.recover(notes, "no words" if not echo else "the robot's own words")
+            else:
+                self.answering.history += (Line(notes.t, answer.person or "someone", words.text),)
+
+    def _echoed(self, onset: float) -> str:
+        text, at = self._said
+        return text if onset < at + ECHO_MEMORY_S else ""
+
+    # deciding -----------------------------------------------------------------------------------------------------
+
+    def _decide(self, notes: Notes) -> None:
+        """Ask for words at a pause, and decide what an ended sound was."""
+        paused = self.turns.candidate(notes.t)
+        if paused is not None and paused.turn is not None:
+            notes.ask(Candidate(notes.t, paused.turn, paused.onset, paused.last_voice))
+            notes.tell("turn_candidate", turn=paused.turn, onset=paused.onset, end=paused.last_voice)
+        turn = self.turns.open
+        if turn is None or self.floor.state not in PERSON_SOUNDS:
+            return
+        interrupted = self.floor.state != "person"
+        verdict = self.turns.verdict(notes.t, Context(interrupted, self.answering.asked, self._echoed(turn.onset)))
+        if verdict is None:
+            return
+        self.turns.close()
+        if verdict.kind == "commit":
+            self.answering.commit(notes, turn, self.attention.look.person, verdict)
+            return
+        notes.tell("turn_dropped", turn=turn.turn, kind=verdict.kind, reason=verdict.reason, guess=turn.guess or "")
+        if self.floor.state != "interrupted" or not self.answering.resume(notes, verdict.reason):
+            self.floor.happen("drop")
+
+    # acting -------------------------------------------------------------------------------------------------------
+
+    def _act(self, notes: Notes, people: tuple[Person, ...]) -> None:
+        """Do what the engine asked for, once it is sure that the turn stands."""
+        self._gesture = None
+        answer = self.answering.running
+        for call in tuple(self.answering.calls):
+            if answer is None or call.generation != answer.generation:
+                self.answering.calls.remove(call)
+            elif self.floor.state != "both_waiting" and notes.t - answer.since >= self.config.answering.act_after:
+                self.answering.calls.remove(call)
+                result = self._tool(notes.t, call, people)
+                notes.ask(ToolResult(notes.t, call.call, result))
+                notes.tell("tool", name=call.name, arguments=call.arguments, result=result)
+
+    def _tool(self, t: float, call: ToolCall, people: tuple[Person, ...]) -> str:
+        arguments = dict(call.arguments)
+        if call.name == "gesture" and arguments.get("name") in GESTURES:
+            self._gesture = GESTURES[arguments["name"]]
+            return "done"
+        if call.name == "look_at" and "azimuth_deg" in arguments:
+            self.attention.request(t, Gaze(radians(float(arguments["azimuth_deg"]))))
+            return "done"
+        if call.name == "look_at":
+            found = [p for p in people if p.id == arguments.get("person", self.attention.look.person)]
+            if found:
+                self.attention.request(t, Gaze(found[0].azimuth, found[0].elevation, found[0].distance))
+            return "done" if found else "nobody to look at"
+        return "unknown tool"
+
+    def _intent(self, t: float, look: Look) -> MotionIntent:
+        state = self.floor.state
+        return MotionIntent(t, MODES[state], look.gaze, self._gesture, state == "ducked", look.urgency,
+                            f"{state}: {look.reason}")

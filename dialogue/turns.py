@@ -1,0 +1,171 @@
+"""When a person's turn is over, and whether a sound over the robot's voice takes the floor.
+
+The pause alone decides late; the words recognised ahead decide earlier (complete) or let the person think (incomplete).
+"""
+from dataclasses import dataclass
+from typing import Literal
+
+from dialogue.words import completeness, is_echo, is_empty, is_hum, is_murmur, is_stop
+from perception.audio.scene import SoundScene
+
+
+@dataclass(frozen=True, slots=True)
+class TurnConfig:
+    """Pauses (s) after the last voiced moment, and what counts as a murmur."""
+
+    candidate: float = 0.20        # pauses inside a sentence are mostly shorter (gaps inside turns: median near 0.2 s)
+    stop: float = 0.25             # a stop word is obeyed at once
+    complete: float = 0.35         # leaves 0.15 s to recognise after the candidate
+    unsure: float = 0.60
+    unrecognised: float = 0.80     # no words yet: the engine is slow or hears by itself (F17)
+    incomplete: float = 1.10       # "and ...", "I meant ..."
+    pace_share: float = 1.3        # somebody who pauses long in mid-turn is given this times that pause
+    longest: float = 28.0          # s of one turn: the recogniser's window is 30 s
+    murmur_age: float = 0.6        # s: a closed-mouth hum that is younger may be a backchannel
+    murmur_longest: float = 1.2    # s: after that it wants the floor
+    murmur_hum: float = 0.6        # 0..1, at least this much a hum
+    word_hum: float = 0.35         # 0..1, below it is words
+    settle: float = 0.15           # s after a confirmed voice before its absence is believed
+
+
+@dataclass
+class PersonTurn:
+    """What a person has said since the last decision."""
+
+    onset: float                   # s
+    last_voice: float              # s
+    voiced: float = 0.0            # s
+    turn: int | None = None        # number of the standing candidate
+    guess: str | None = None       # words recognised ahead for it
+    longest_pause: float = 0.0     # s, inside this turn
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a finished sound was."""
+
+    kind: Literal["commit", "murmur", "empty", "echo"]
+    reason: str
+    pause: float                   # s
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the sound came into. said: the robot's words that sounded when it began."""
+
+    interrupted: bool = False      # an answer stands still because of it
+    asked: bool = False            # the robot had asked something
+    said: str = ""
+
+
+class Turns:
+    """The person's side of the floor."""
+
+    def __init__(self, config: TurnConfig = TurnConfig()):
+        self.config = config
+        self.open: PersonTurn | None = None
+        self._number = 0
+        self._last_t = 0.0
+        self._pace = 0.0           # s: this speaker's usual longest pause in mid-turn
+
+    def hear(self, t: float, sound: SoundScene, began: bool = False) -> None:
+        """Follow the voice up to t (s). began: it is confirmed now, whatever the scene's flags say."""
+        dt, self._last_t = t - self._last_t, t
+        voiced = began or (sound.speech and sound.evidence >= 0.0)
+        if not voiced:
+            return
+        if self.open is None:
+            onset = sound.onset if sound.onset is not None and sound.onset <= t else t
+            self.open = PersonTurn(onset, t)
+            return
+        turn = self.open
+        pause = t - turn.last_voice
+        if turn.turn is not None:  # goes on after a pause that looked like the end
+            turn.longest_pause = max(turn.longest_pause, pause)
+            turn.turn = turn.guess = None
+        turn.voiced += min(dt, pause)
+        turn.last_voice = t
+
+    def candidate(self, t: float) -> PersonTurn | None:
+        """The turn, when at t (s) it has just paused long enough to be recognised ahead; its number is fresh."""
+        turn = self.open
+        if turn is None or turn.turn is not None:
+            return None
+        if t - turn.last_voice < self.config.candidate and t - turn.onset < self.config.longest:
+            return None
+        self._number += 1
+        turn.turn = self._number
+        return turn
+
+    def guess(self, number: int, text: str) -> None:
+        """Words recognised ahead for turn `number`; words for another one are late and ignored."""
+        if self.open is not None and self.open.turn == number:
+            self.open.guess = text
+
+    def verdict(self, t: float, context: Context) -> Verdict | None:
+        """What the open turn was, once that can be said at t (s)."""
+        turn = self.open
+        if turn is None or turn.turn is None:
+            return None
+        pause = t - turn.last_voice
+        if t - turn.onset >= self.config.longest and turn.guess is not None:
+            return Verdict("commit", "long enough", pause)
+        kind, wait, reason = self._reading(turn.guess, context)
+        return Verdict(kind, reason, pause) if pause >= wait else None
+
+    def _reading(self, guess: str | None, context: Context) -> tuple[Literal["commit", "murmur", "empty", "echo"],
+                                                                    float, str]:
+        config = self.config
+        if guess is None:
+            return "commit", config.unrecognised, "paused, no words yet"
+        if is_empty(guess):
+            return "empty", config.complete, "no words"
+        if is_stop(guess):
+            return "commit", config.stop, "stop word"
+        if is_echo(guess, context.said):
+            return "echo", config.complete, "the robot's own words"
+        if (is_hum(guess) or (context.interrupted and is_murmur(guess))) and not context.asked:
+            return "murmur", config.complete, "only listens"
+        paced = config.pace_share * self._pace
+        state = completeness(guess)
+        if state == "complete":
+            return "commit", max(config.complete, min(paced, config.unsure)), "complete"
+        if state == "unsure":
+            return "commit", max(config.unsure, min(paced, config.incomplete)), "paused"
+        return "commit", config.incomplete, "incomplete, but silent"
+
+    def close(self) -> None:
+        """The open turn is decided."""
+        if self.open is not None and self.open.voiced > 1.0:  # murmurs say nothing about somebody's pace
+            self._pace = 0.5 * (self._pace + self.open.longest_pause)
+        self.open = None
+
+
+class Overlap:
+    """Somebody may be speaking over the robot: lower the voice, and tell a murmur from an interruption."""
+
+    def __init__(self, config: TurnConfig = TurnConfig()):
+        self.config = config
+        self._confirmed: float | None = None
+        self._onset = 0.0
+
+    def step(self, t: float, sound: SoundScene) -> tuple[Literal["duck", "stop", "release"] | None, str]:
+        """What the robot's voice should do at t (s), and why; None: nobody is heard."""
+        if sound.barge_in and self._confirmed is None:
+            self._confirmed = t
+            self._onset = sound.onset if sound.onset is not None else t
+        if self._confirmed is None:
+            return ("duck", "somebody?") if sound.duck else (None, "")
+        age = t - self._onset
+        if sound.hum < self.config.word_hum or age > self.config.murmur_longest:
+            return self._decided("stop", "words" if sound.hum < self.config.word_hum else "goes on")
+        if sound.hum < self.config.murmur_hum and age > self.config.murmur_age:
+            return self._decided("stop", "not a murmur")
+        settled = t - self._confirmed >= self.config.settle
+        if sound.release or (settled and not sound.speech and not sound.duck):
+            return self._decided("release", "murmur")
+        return "duck", "murmur?"
+
+    def _decided(self, verdict: Literal["stop", "release"], reason: str) -> tuple[Literal["stop", "release"], str]:
+        self._confirmed = None
+        return verdict, reason

@@ -1,0 +1,79 @@
+"""What a few recognised words tell about the turn: complete, a murmur, a stop, a correction, the robot's own echo."""
+import re
+from difflib import SequenceMatcher
+from typing import Literal
+
+Completeness = Literal["complete", "unsure", "incomplete"]
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+# A sentence that ends in one of these goes on.
+OPEN_ENDS = _set("""a an and about as at because but by for from her his i if in into is are was were it's i'm like mean
+    meant my nor of on or our so than that the their then to um uh er erm well when where which while who whose with
+    without your""")
+NEVER_LAST = _set("a an and but because or the um uh er erm")
+# Sounds of somebody who listens, and words that mean no more than that when they are all that was said.
+HUMS = _set("mm mmm hm hmm mhm mmhm mmhmm mhmm uhhuh uh huh ah aha oh ooh um hum em hem m")
+MURMURS = HUMS | _set("""yeah yes yep yup right okay ok sure really wow nice cool great good true exactly indeed see i
+    interesting funny lovely fine alright all""")
+STOPS = _set("stop wait no quiet enough silence halt shush")
+WHOLE_ALONE = STOPS | _set("yes yeah hello hi hey thanks goodbye bye okay sure please continue maybe")
+CORRECTION = re.compile(r"^(oh |uh |um )?((no|wait|sorry|actually|hang on|hold on)\b.*\b(mean|meant|rather|instead)\b|"
+                        r"i mean\b|i meant\b|no no\b|wait\b|no wait\b|scratch that\b|not that\b)")
+ECHO_SHARE = 0.75   # of the words; a recogniser gets about one in ten wrong on the clean residue, more on an echo
+
+
+def words_of(text: str) -> list[str]:
+    """Lower-case words without punctuation."""
+    return re.findall(r"[a-z0-9']+", text.lower().replace("’", "'").replace("-", ""))
+
+
+def is_empty(text: str) -> bool:
+    return not words_of(text)
+
+
+def is_hum(text: str) -> bool:
+    """Nothing but sounds of listening."""
+    return all(word in HUMS for word in words_of(text)) and not is_empty(text)
+
+
+def is_murmur(text: str) -> bool:
+    """Says no more than that somebody listens; an answer all the same when a question was asked."""
+    words = words_of(text)
+    return 0 < len(words) <= 4 and all(word in MURMURS for word in words)
+
+
+def is_stop(text: str) -> bool:
+    """Tells the robot to be silent: a stop word alone, or one that opens a short request."""
+    words = words_of(text)
+    return 0 < len(words) <= 4 and words[0] in STOPS
+
+
+def is_correction(text: str) -> bool:
+    """The person takes back what was said before."""
+    return CORRECTION.match(" ".join(words_of(text))) is not None
+
+
+def completeness(text: str) -> Completeness:
+    """Whether the words could be all: by their last word and the recogniser's punctuation."""
+    words = words_of(text)
+    if not words:
+        return "unsure"
+    asks = text.rstrip().endswith("?")  # "where are you from?" is whole
+    if words[-1] in (NEVER_LAST if asks else OPEN_ENDS) or text.rstrip().endswith(("...", "…", ",", "-")):
+        return "incomplete"
+    if len(words) == 1:
+        return "complete" if words[0] in WHOLE_ALONE else "unsure"
+    return "complete" if text.rstrip().endswith((".", "?", "!")) else "unsure"
+
+
+def is_echo(text: str, said: str) -> bool:
+    """The words are what the robot just said, heard again. A lone stop word is never taken for an echo."""
+    words, own = words_of(text), words_of(said)
+    if not words or not own or (len(words) == 1 and words[0] in STOPS):
+        return False
+    blocks = SequenceMatcher(None, words, own, autojunk=False).get_matching_blocks()
+    return sum(block.size for block in blocks) >= ECHO_SHARE * len(words)
