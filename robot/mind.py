@@ -34,4 +34,4 @@ class Mind:
         turn = self.dialogue.step(t, seen, sight, sound, inputs.replies, len(inputs.audio), poses.at(t).yaw)
         goal = self.mover.step(t, turn.intent, turn.spoken, inputs.joints)
         outputs = Outputs(goal, turn.speaker, turn.live_generation, turn.requests)
-        return Tick(outputs, sound, sight, seen, turn.intent, turn.events)
+        return Tick(outputs, sound, sight, seen, turn.intent, turn.floor, turn.events)

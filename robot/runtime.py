@@ -53,7 +53,7 @@ class GuardedMind:
         reason = f"{type(error).__name__}: {error}"
         told = Event(inputs.t, "health", (("of", "mind"), ("level", "degraded"), ("reason", reason)))
         intent = MotionIntent(inputs.t, "still", reason="the mind failed")
-        return Tick(outputs, SoundScene(inputs.t), Sight(inputs.t), (), intent, (told,) if self._failed == 1 else ())
+        return Tick(outputs, SoundScene(inputs.t), Sight(inputs.t), (), intent, "idle", (told,) if self._failed == 1 else ())
 
 
 def run(mind: GuardedMind, body: Body, clock: Clock, observers: Iterable[Observer] = (),

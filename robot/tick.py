@@ -1,9 +1,10 @@
 """What enters and leaves one tick of the mind. Frozen; a tape of these is the whole life of the robot."""
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from calibration.health import Health
 from dialogue.engine import Reply, Request, SpeakerBlock
 from dialogue.events import Event
+from dialogue.floor import State
 from firmware_bridge.joint_reading import JointReading
 from motion.intent import JointGoal, MotionIntent
 from perception.audio.block import AudioBlock
@@ -48,4 +49,5 @@ class Tick:
     sight: Sight
     people: tuple[Person, ...]
     intent: MotionIntent
-    events: tuple[Event, ...] = field(default=())
+    floor: State = "idle"
+    events: tuple[Event, ...] = ()
