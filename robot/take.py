@@ -129,8 +129,9 @@ def _camera(file: Path, data: object) -> Camera:
     distortion = _numbers(file, keyed, "camera.distortion", (None,))
     if distortion.size not in (4, 5, 8, 12, 14):
         raise BadRequest(f"{file}: camera.distortion: expected 4, 5, 8, 12 or 14 numbers, found {distortion.size}")
-    return Camera(int(size[0]), int(size[1]), size[2], _numbers(file, keyed, "camera.k", (3, 3)), distortion,
-                  _numbers(file, keyed, "camera.position_m", (3,)), _numbers(file, keyed, "camera.rotation_rpy_rad", (3,)))
+    position, rpy = (_numbers(file, keyed, f"camera.{key}", (3,)) for key in ("position_m", "rotation_rpy_rad"))
+    k = _numbers(file, keyed, "camera.k", (3, 3))
+    return Camera(int(size[0]), int(size[1]), size[2], k, distortion, position, rpy)
 
 
 def read_table(file: Path) -> tuple[dict[str, int], Array]:
@@ -165,13 +166,18 @@ def read_motion(file: Path) -> Motion:
                 return table[:, places[name]]
         raise BadRequest(f"{file}: header: expected a column {names[0]}")
 
+    def velocity(joint: str) -> Array:
+        """A joint that the recorded body does not have (no antennas) does not move."""
+        names = [f"cmd_vel_{name}_rad_s" for name in (joint, JOINT_ALIASES.get(joint, joint))]
+        return column(*names) if any(name in places for name in names) else np.zeros(len(table))
+
     t = column("t_s")
     back = np.flatnonzero(np.diff(t) <= 0)
     if back.size:
-        raise BadRequest(f"{file}: row {back[0] + 3}: expected t_s to increase, found {t[back[0] + 1]} after {t[back[0]]}")
+        row = back[0]
+        raise BadRequest(f"{file}: row {row + 3}: expected t_s to increase, found {t[row + 1]} after {t[row]}")
     pose = np.column_stack([column(name) for name in POSE_COLUMNS])
-    velocities = [column(*(f"cmd_vel_{name}_rad_s" for name in (joint, JOINT_ALIASES.get(joint, joint))))
-                  for joint in JOINTS]
+    velocities = [velocity(joint) for joint in JOINTS]
     return Motion(frozen(t), frozen(pose[:, :3]), frozen(pose[:, 3:6]), frozen(pose[:, 6]),
                   frozen(np.column_stack(velocities)))
 
@@ -182,9 +188,10 @@ def read_video_times(file: Path) -> Array:
     for name in ("frame", "t_capture_s"):
         if name not in places:
             raise BadRequest(f"{file}: header: expected a column {name}")
-    wrong = np.flatnonzero(table[:, places["frame"]] != np.arange(len(table)))
+    frames = table[:, places["frame"]]
+    wrong = np.flatnonzero(frames != np.arange(len(table)))
     if wrong.size:
-        raise BadRequest(f"{file}: row {wrong[0] + 2}: expected frame {wrong[0]}, found {table[wrong[0], places['frame']]:g}")
+        raise BadRequest(f"{file}: row {wrong[0] + 2}: expected frame {wrong[0]}, found {frames[wrong[0]]:g}")
     return frozen(table[:, places["t_capture_s"]])
 
 

@@ -45,9 +45,20 @@ class Gesture:
 
 
 @dataclass(frozen=True, slots=True)
+class View:
+    """Where the camera looked in a processed frame: absence of a face means something only inside it."""
+
+    t_capture: float
+    azimuth: float       # rad, of the optical axis in `base`
+    elevation: float     # rad
+    half_width: float    # rad, from the axis to the left or right edge of what is searched
+
+
+@dataclass(frozen=True, slots=True)
 class Sight:
     """What the eyes see now. faces: one a processed frame and face of this tick; gestures: finished in this tick."""
 
     t: float
     faces: tuple[Face, ...] = ()
     gestures: tuple[Gesture, ...] = ()
+    view: View | None = None    # of the newest frame of this tick; None: no frame
