@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy.io import wavfile
 
 from calibration.body_model import JOINTS, Camera
 from calibration.frames import Array, HeadPose, frozen
@@ -197,6 +196,8 @@ def read_video_times(file: Path) -> Array:
 
 def read_audio(file: Path, mics: int) -> tuple[Samples, Samples]:
     """Microphones (mics, n) and reference (n,) of audio.wav. Infinite or absent numbers stay as they are."""
+    from scipy.io import wavfile  # here: it takes a quarter of a second, and who only sees needs none of it
+
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", wavfile.WavFileWarning)   # unknown chunks are none of our business
