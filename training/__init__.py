@@ -1,0 +1,1 @@
+"""Recipe of the shipped weights (`make train`); not part of the product."""
