@@ -10,3 +10,6 @@ class JointReading:
 
     t: float               # s, when the positions were read
     position: Array        # (9,) rad
+    torque: tuple[bool, ...] = ()   # (9,) the joint obeys its goals; empty: not known
+    speed_scale: float = 1.0        # 0..1 of the top speed that the warmest servo allows
+    park: bool = False              # a servo is too hot to go on: park the robot

@@ -3,7 +3,7 @@ import struct
 
 from calibration.body_model import Servo
 from firmware_bridge import packets
-from firmware_bridge.emulator.faults import Faults
+from firmware_bridge.emulator.faults import NO_FAULTS, Faults
 from firmware_bridge.registers import (
     BY_ADDRESS,
     BY_NAME,
@@ -20,6 +20,8 @@ from firmware_bridge.registers import (
 FIRMWARE_VERSION = 46
 _GOAL, _TORQUE, _ERROR, _WATCHDOG = (BY_NAME[n].address for n in (
     "goal_position", "torque_enable", "hardware_error", "bus_watchdog"))
+_LOCKED = frozenset(BY_NAME[name].address for name in GOALS_LOCKED_BY_WATCHDOG)
+_MODE, _LIMITS = BY_NAME["operating_mode"].address, BY_NAME["max_position_limit"].address   # highest, then lowest
 _SHUTDOWN, _LEVEL = BY_NAME["shutdown"].address, BY_NAME["status_return_level"].address
 
 
@@ -27,7 +29,8 @@ class FakeServo:
     """Registers with the semantics of the data sheet: locks, ranges, latched errors, shutdown, watchdog, reboot."""
 
     def __init__(self, servo: Servo, model: Model, shutdown_mask: int):
-        self.id, self.model, self.faults = servo.id, model, Faults()
+        self.id, self.model = servo.id, model
+        self.faults: Faults = NO_FAULTS
         self.zero_ticks = servo.homing_offset_ticks     # the horn is mounted so that this offset is right
         self.table = bytearray(TABLE_BYTES)
         for register in TABLE:
@@ -144,11 +147,11 @@ class FakeServo:
         value = int.from_bytes(data, "little", signed=register.signed)
         if register.low is not None and register.high is not None and not register.low <= value <= register.high:
             return packets.BAD_RANGE
-        if register.name in GOALS_LOCKED_BY_WATCHDOG:
-            if self.watchdog == WATCHDOG_TRIPPED:
-                return packets.BAD_RANGE
-            if register.address == _GOAL and self.table[11] == POSITION_MODE and not (
-                    self.get("min_position_limit") <= value <= self.get("max_position_limit")):
+        if register.address in _LOCKED and self.watchdog == WATCHDOG_TRIPPED:
+            return packets.BAD_RANGE
+        if register.address == _GOAL and self.table[_MODE] == POSITION_MODE:
+            high, low = struct.unpack_from("<ii", self.table, _LIMITS)
+            if not low <= value <= high:
                 return packets.OVER_LIMIT
         return 0
 

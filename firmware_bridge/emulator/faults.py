@@ -22,6 +22,9 @@ class Faults:
     overload: bool = False             # the overload bit latches half a second after each torque on
 
 
+NO_FAULTS = Faults()
+
+
 def with_fault(faults: Faults, text: str) -> Faults:
     """Faults changed by words such as `silent`, `delay_s=0.02`, `silent=0`."""
     name, _, value = text.strip().partition("=")

@@ -12,6 +12,7 @@ HEAT_C = 9.0               # deg C above the room with torque on and nothing to 
 HEAT_C_PER_RAD = 250.0     # deg C more for each rad that the motor pulls: 1.5 degrees of droop make 6.5
 HEAT_TAU_S = 240.0         # s, a small plastic case
 CURRENT_MA_PER_RAD = 4000  # near the stall current at 25 degrees of error
+STALL_MA = 1750
 STALL_RAD = 0.2            # rad off its goal counts as stalled
 STALL_S = 1.5              # s of stall until the overload error
 OVERLOAD_FAULT_S = 0.5     # s of torque until the injected overload
@@ -28,10 +29,12 @@ class Wear:
         self._torqued = np.zeros(count)       # s since torque came on
         self._since = 0.0
 
-    def step(self, dt: float, pull: Array, servos: Sequence[FakeServo]) -> bool:
+    def due(self, dt: float) -> bool:
+        """Counts time (s); True when it is worth a step."""
         self._since += dt
-        if self._since < PERIOD_S:
-            return False
+        return self._since >= PERIOD_S
+
+    def step(self, pull: Array, servos: Sequence[FakeServo]) -> bool:
         dt, self._since = self._since, 0.0
         torque = np.array([servo.torque for servo in servos])
         load = np.abs(pull)
@@ -45,8 +48,8 @@ class Wear:
         """A reboot: the stall counter starts anew, heat stays."""
         self._stalled[index] = self._torqued[index] = 0.0
 
-    def current_ma(self, index: int, pull: float) -> int:
-        return int(np.clip(pull * CURRENT_MA_PER_RAD, -1750, 1750))
+    def current_ma(self, pull: float) -> int:
+        return int(min(max(pull * CURRENT_MA_PER_RAD, -STALL_MA), STALL_MA))
 
     def temperature_c(self, index: int, servo: FakeServo) -> int:
         injected = servo.faults.temperature_c

@@ -1,0 +1,94 @@
+"""The goals that really go to the servos: always continuous, whatever the mind asks.
+
+Where the mind's goal would jump (torque came on elsewhere, the mind was restarted, a joint was held), the difference
+becomes an offset that decays along a minimum-jerk curve (Flash and Hogan 1985). Without offsets a goal passes unchanged.
+"""
+import numpy as np
+
+from calibration.frames import Array
+from firmware_bridge.bus_settings import BusSettings
+
+PEAK = 1.875              # peak speed of a minimum-jerk move over its mean speed
+STARTLED_S = 0.1          # s: a longer gap between two exchanges is not used as a time step
+
+
+class GoalFollower:
+    """Follows goals of n joints within [lower, upper] (rad)."""
+
+    def __init__(self, settings: BusSettings, lower: Array, upper: Array):
+        self.settings = settings
+        self.lower, self.upper = lower.copy(), upper.copy()
+        n = len(lower)
+        self.sent = np.full(n, np.nan)        # rad, last goals; nan before the first
+        self.velocity = np.zeros(n)           # rad/s of them
+        self._raw = np.full(n, np.nan)        # rad, the mind's last goals
+        self._offset = np.zeros(n)            # rad, at its start
+        self._start = np.zeros(n)             # s
+        self._length = np.ones(n)             # s
+        self._bent = False                    # some offset is not zero
+        self._resting = False                 # held by `hold` and stopped
+        self._t: float | None = None
+
+    @property
+    def bent(self) -> Array:
+        """(n,) bool: joints still on their way from where they were to the mind's goal."""
+        return self._offset != 0.0
+
+    def begin(self, t: float, joint: int, measured: float) -> None:
+        """This joint starts (again) from where it is."""
+        self.sent[joint], self.velocity[joint] = measured, 0.0
+        if np.isfinite(self._raw[joint]):
+            self._bend(t, joint, measured - self._raw[joint])
+
+    def follow(self, t: float, goal: Array, speed_scale: float) -> Array:
+        """The goals (n,) to send for the mind's goals at time t; nan where a joint has not begun."""
+        dt = self._elapsed(t)
+        goal = np.minimum(np.maximum(goal, self.lower), self.upper)
+        if not np.isfinite(goal).all():
+            goal = np.where(np.isfinite(goal), goal, self._raw)
+        top = self.settings.top_speed_rad_s * dt
+        jumped = ~(np.abs(goal - self._raw) <= top)
+        if self._resting or jumped.any():
+            for joint in np.flatnonzero((jumped | self._resting) & np.isfinite(self.sent - goal)):
+                self._bend(t, joint, self.sent[joint] - goal[joint])
+            self._resting = False
+        self._raw = goal
+        wanted = goal + self._offsets(t) if self._bent else goal
+        if speed_scale < 1.0:
+            reach = top * speed_scale
+            wanted = np.minimum(np.maximum(wanted, self.sent - reach), self.sent + reach)
+        return self._send(wanted, dt)
+
+    def hold(self, t: float) -> Array:
+        """Emergency stop: decelerate and stay. The way back to the mind's goals will be a slow one."""
+        dt = self._elapsed(t)
+        slower = self.settings.stop_rad_s2 * dt
+        velocity = np.sign(self.velocity) * np.maximum(np.abs(self.velocity) - slower, 0.0)
+        self._resting = True
+        return self._send(self.sent + velocity * dt, dt)
+
+    def _send(self, wanted: Array, dt: float) -> Array:
+        wanted = np.where(np.isfinite(self.sent), wanted, np.nan)
+        if dt > 0:
+            self.velocity = np.where(np.isfinite(wanted), (wanted - self.sent) / dt, 0.0)
+        self.sent = wanted
+        return wanted
+
+    def _elapsed(self, t: float) -> float:
+        dt = 0.0 if self._t is None else t - self._t
+        self._t = t
+        return min(max(dt, 0.0), STARTLED_S)
+
+    def _bend(self, t: float, joint: int, offset: float) -> None:
+        settings = self.settings
+        self._offset[joint], self._start[joint] = offset, t
+        self._length[joint] = max(settings.catch_up_min_s, PEAK * abs(offset) / settings.catch_up_rad_s)
+        self._bent = True
+
+    def _offsets(self, t: float) -> Array:
+        s = np.minimum(np.maximum((t - self._start) / self._length, 0.0), 1.0)
+        over = s >= 1.0
+        if over.any():
+            self._offset = np.where(over, 0.0, self._offset)
+            self._bent = bool(self._offset.any())
+        return self._offset * (1.0 - s * s * s * (10.0 + s * (6.0 * s - 15.0)))
