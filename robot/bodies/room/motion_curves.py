@@ -1,8 +1,6 @@
 """How things get from one value to another without a jerk."""
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from calibration.frames import Array
 
 

@@ -17,6 +17,7 @@ from perception.audio.block import BLOCK, BLOCK_S, SAMPLE_RATE_HZ
 from robot.bodies.room.arrivals import Arrivals, Spectrum
 
 POLE_ORDERS, PINION_ORDERS, SECOND_ORDERS = (6, 12, 18), (11, 22, 33, 44, 66), (9, 18, 27, 36)
+FIRST_LIMITS, SECOND_LIMITS = (66, 44, 33, 22, 11, 6, 0), (36, 27, 18, 9, 0)   # orders that a table may hold
 TABLE = 2048                 # samples of one turn of a shaft
 HIGHEST_HZ = 7400.0          # no order above it: it would alias
 KNOCK_S = 0.004              # s, decay of a knock
@@ -40,7 +41,7 @@ def _motor_places(body: BodyModel) -> Array:
     down = np.array([0.0, 0.0, -body.rest_height])
     platform = [arm.body_from_motor_position + down for arm in body.arms]
     antennas = [np.array([-0.01, -0.045, 0.055]), np.array([-0.01, 0.045, 0.055])]
-    return np.array([down + [0.0, 0.0, 0.03], *platform, *antennas])
+    return np.array([down + np.array([0.0, 0.0, 0.03]), *platform, *antennas])
 
 
 def _shaft_tables(orders: tuple[int, ...], limits: tuple[int, ...], rng: np.random.Generator) -> NDArray[np.float32]:
@@ -75,9 +76,9 @@ class MotorNoise:
         rng = self.rng
         self._ratio = np.r_[rng.uniform(280, 295, 7), rng.uniform(75, 79, 2)]   # antennas are XL330-M077
         self._second = rng.uniform(0.21, 0.26, 9)            # turns of the second shaft for one of the motor
-        self._tables = (_shaft_tables(POLE_ORDERS + PINION_ORDERS, PINION_ORDERS[::-1] + (6, 0), rng),
-                        _shaft_tables(SECOND_ORDERS, SECOND_ORDERS[::-1] + (0,), rng))
-        self._limits = (np.array(PINION_ORDERS[::-1] + (6, 0)), np.array(SECOND_ORDERS[::-1] + (0,)))
+        self._tables = (_shaft_tables(POLE_ORDERS + PINION_ORDERS, FIRST_LIMITS, rng),
+                        _shaft_tables(SECOND_ORDERS, SECOND_LIMITS, rng))
+        self._limits = (np.array(FIRST_LIMITS), np.array(SECOND_LIMITS))
         self._loud = 10 ** ((self.config.joint_dbfs + rng.normal(0, self.config.spread_db, 9)
                              + np.r_[np.zeros(7), np.full(2, self.config.antenna_db)]) / 20)
         self._whine_power, self._friction_power = rng.uniform(0.45, 1.0, 9), rng.uniform(0.4, 0.9, 9)

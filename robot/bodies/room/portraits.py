@@ -15,7 +15,7 @@ from robot.errors import BadRequest
 
 FACES = ("astronaut", "mirrored", "dark", "red", "pale")
 # in the photograph, px, measured by eye: eyes, nose, corners of the mouth (image left to right where two)
-EYES, NOSE, MOUTH_CORNERS = ((203.0, 101.0), (247.0, 103.5)), (223.0, 125.0), ((206.0, 144.0), (240.0, 145.0))
+EYES, NOSE, MOUTH_CORNERS = ((204.0, 101.0), (247.0, 103.5)), (223.5, 127.5), ((203.5, 140.5), (243.0, 142.0))
 EYE_DISTANCE_M = 0.063       # adult mean
 HEAD_OUTLINE = ((190, 187), (176, 165), (172, 140), (158, 118), (153, 85), (156, 60), (176, 33), (205, 17), (240, 15),
                 (275, 30), (297, 60), (302, 92), (292, 118), (276, 136), (270, 155), (262, 172), (254, 188), (222, 196))

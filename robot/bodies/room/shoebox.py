@@ -15,6 +15,7 @@ from robot.errors import BadRequest
 
 SPEED_OF_SOUND = 343.0       # m/s at 20 degrees
 EARLY_S = 0.05               # s, reflections one by one up to here; later ones overlap (mixing time of a living room)
+HEAD_AT = np.array([0.0, 0.0, 0.177])   # m in base, centre of the resting head
 WALL_MARGIN = 0.15           # m, nobody's head is nearer to a wall
 IMAGE_SCATTER = 0.03         # m, walls are not flat: without it a box rings with sweeping echoes
 
@@ -78,12 +79,12 @@ class Shoebox:
         room = pra.ShoeBox(self.config.size_m, fs=SAMPLE_RATE_HZ, materials=pra.Material(self.absorption),
                            max_order=self._order)
         room.add_source(np.asarray(source) + origin)
-        room.add_microphone(origin + [0.0, 0.0, 0.177])
+        room.add_microphone(origin + HEAD_AT)
         room.image_source_model()
         found = room.sources[0]
         position, order = found.images.T - origin, found.orders
         scatter = np.random.default_rng([self.seed, 11]).normal(0.0, IMAGE_SCATTER, position.shape)
-        near = (np.linalg.norm(position - [0.0, 0.0, 0.177], axis=1) < EARLY_S * SPEED_OF_SOUND) & (order > 0)
+        near = (np.linalg.norm(position - HEAD_AT, axis=1) < EARLY_S * SPEED_OF_SOUND) & (order > 0)
         return Images((position + scatter)[near], found.damping[0][near], order[near])
 
     def late_power(self, t: Array) -> Array:

@@ -77,7 +77,7 @@ class SoundPath:
     _quiet: int = PARTS + 2
 
     def step(self, dry: NDArray[np.float32], place: Array, ears: EarPlaces) -> NDArray[np.float32] | None:
-        """(M, BLOCK) at the microphones for one block (BLOCK,) of the source at place (3,); None when nothing sounds."""
+        """(M, BLOCK) at the microphones for a block (BLOCK,) of the source at place (3,); None in silence."""
         self._quiet = 0 if dry.any() else self._quiet + 1
         if self._quiet > PARTS + 1:
             self._filter = None

@@ -1,0 +1,50 @@
+"""The camera in time: exposures at its own rate, pictures that arrive late, faces found by the detector's worker."""
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from calibration.body_model import Camera
+from calibration.frames import HeadPose
+from perception.vision.frame import FaceFrame
+from robot.bodies.room.camera import CameraConfig, Picture, Renderer, Seen
+from robot.worker import Worker
+
+
+@dataclass
+class Eyesight:
+    """Renders a picture at the end of each exposure and hands it to the detector after the camera's latency."""
+
+    camera: Camera
+    config: CameraConfig
+    detector: Worker | None
+    rng: np.random.Generator
+    pictures: int = 0                          # taken so far
+    last: tuple[float, Picture] | None = None  # (t_capture, picture) of the newest exposure
+    _renderer: Renderer = field(init=False)
+    _on_the_way: deque[tuple[float, float, Picture]] = field(default_factory=deque)
+
+    def __post_init__(self):
+        self._renderer = Renderer(self.camera, self.config, self.rng)
+        self._phase = self.rng.uniform(0.0, 1.0 / self.config.fps)
+
+    def step(self, t: float, pose_at: Callable[[float], HeadPose], seen_at: Callable[[float], Sequence[Seen]],
+             works: bool = True) -> tuple[FaceFrame, ...]:
+        """Faces that the detector has found by t. works False: the camera gives nothing."""
+        if self.detector is None:
+            return ()
+        half = self.config.exposure_s / 2
+        while (middle := self._phase + self.pictures / self.config.fps) + half <= t:
+            self.pictures += 1
+            late = self.rng.uniform(*self.config.latency_s)
+            if works:
+                picture = self._renderer.picture(pose_at(middle - half), pose_at(middle), pose_at(middle + half),
+                                                 seen_at(middle))
+                self.last = (middle, picture)
+                before = self._on_the_way[-1][0] if self._on_the_way else 0.0
+                self._on_the_way.append((max(middle + late, before), middle, picture))
+        while self._on_the_way and self._on_the_way[0][0] <= t:
+            arrived, middle, picture = self._on_the_way.popleft()
+            self.detector.submit(arrived, (middle, picture))
+        return tuple(self.detector.poll(t))

@@ -1,0 +1,107 @@
+"""A whole robot without hardware: a simulated room behind the protocol that real devices have."""
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from calibration.body_model import BodyModel, reachy_mini
+from calibration.health import Health
+from dialogue.engine import SILENCE, Cancel
+from motion.intent import JointGoal
+from perception.audio.block import BLOCK_S, AudioBlock
+from perception.vision.frame import FaceFrame
+from robot.bodies.room.eyesight import Eyesight
+from robot.bodies.room.people import PersonScript
+from robot.bodies.room.room import Room, RoomConfig
+from robot.bodies.room.servos import Joints
+from robot.bodies.room.tracks import Arrival
+from robot.tick import Inputs, Outputs
+from robot.worker import Worker
+
+Script = Callable[[float, Room], None]
+
+
+class SimulatedBody:
+    """Room, servos, camera, engine and detector in virtual time: the same seed gives the same inputs, bit by bit.
+
+    script: called at the start of every tick with its time and the room, to let people act. engine, detector: workers
+    (inline ones in virtual time); None: nobody answers, no pictures are made.
+    """
+
+    def __init__(self, config: RoomConfig | None = None, people: Sequence[PersonScript] = (),
+                 engine: Worker | None = None, detector: Worker | None = None, seed: int = 0,
+                 script: Script | None = None, model: BodyModel | None = None):
+        self.config = config or RoomConfig()
+        self.model = model or reachy_mini()
+        self.engine, self.detector, self.script = engine, detector, script
+        self.room = Room(self.config, self.model, people, seed)
+        self.joints = Joints(self.model, seed, self.config.starts_limp)
+        self.eyesight = Eyesight(self.model.camera, self.config.camera, detector,
+                                 np.random.default_rng([seed, 51]))
+        self._arrival = Arrival(self.config.bursts, np.random.default_rng([seed, 52]))
+        self.room.gate.queue.extend([SILENCE] * (self.config.sound.loudspeaker.queue_blocks + self.config.bursts - 1))
+        self.room.turn_head(self.joints.pose)
+        self._t: float | None = None
+        self._captured = 0                       # blocks
+        self._gap = False
+        self._goal: JointGoal | None = None
+
+    @property
+    def stale_blocks_played(self) -> int:
+        """Blocks of a cancelled or superseded reply that truly went to the loudspeaker."""
+        return self.room.played.stale_blocks
+
+    def read(self, index: int, t: float) -> Inputs:
+        """Let the world go on until t, and tell what has arrived."""
+        if self.script is not None:
+            self.script(t, self.room)
+        velocity = self.joints.velocities
+        self.joints.advance(t, 0.0 if self._t is None else t - self._t)
+        self._t = t
+        self.room.turn_head(self.joints.pose)
+        blocks = self._listened(t, (velocity + self.joints.velocities) / 2)
+        reading, health = self.joints.exchange(t, self._goal)
+        frames, trouble = self._looked(t)
+        replies = () if self.engine is None else tuple(self.engine.poll(t))
+        return Inputs(index, t, blocks, reading, frames, replies, (*health, *trouble))
+
+    def _listened(self, t: float, velocity) -> tuple[AudioBlock, ...]:
+        """Blocks that were recorded and have arrived by t."""
+        captured = []
+        while (self._captured + 1) * BLOCK_S <= t + 1e-9:
+            self._captured += 1
+            block = self.room.capture(self._captured * BLOCK_S, velocity)
+            if self.room.faults.active(block.t, "microphone") in ("gone", "stall"):
+                self._gap = True
+            else:
+                captured.append(replace(block, gap=True) if self._gap else block)
+                self._gap = False
+        return self._arrival.delivered(captured)
+
+    def _looked(self, t: float) -> tuple[tuple[FaceFrame, ...], tuple[Health, ...]]:
+        works = self.room.faults.active(t, "camera") is None
+        found = self.eyesight.step(t, self.joints.pose_at, self.room.seen_at, works)
+        return (tuple(f for f in found if isinstance(f, FaceFrame)), tuple(f for f in found if isinstance(f, Health)))
+
+    def write(self, t: float, outputs: Outputs) -> None:
+        """Joint goals for the next exchange, blocks for the loudspeaker's queue, requests for the engine."""
+        self._goal = outputs.joints
+        for request in outputs.requests:
+            if isinstance(request, Cancel):
+                self.room.played.cancel(request.generation)
+            if self.engine is not None:
+                self.engine.submit(t, request)
+        self.room.gate.put(outputs.speaker, outputs.live_generation)
+
+    def fault(self, t: float, of: str, kind: str, for_s: float | None = None) -> None:
+        """A device fails: microphone, loudspeaker, camera (gone, stall, ...), servo_ID or servo_bus (see servos.py)."""
+        if of.startswith("servo_"):
+            self.joints.fault(t, of, kind, for_s)
+        else:
+            self.room.fault(t, of, kind, for_s)
+
+    def close(self) -> None:
+        for worker in (self.engine, self.detector):
+            if worker is not None:
+                worker.close()
+
