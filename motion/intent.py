@@ -6,6 +6,7 @@ from calibration.frames import Array
 
 Mode = Literal["idle", "listen", "speak", "still", "sleep", "park"]
 GestureName = Literal["nod", "shake", "tilt"]
+Mood = Literal["neutral", "glad", "curious", "sad", "surprised"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ class MotionIntent:
     hold_still: bool = False
     urgency: float = 0.5            # 0 calm ... 1 someone calls
     reason: str = ""                # why, for the timeline
+    mood: Mood = "neutral"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,107 @@
+"""Turning the line of sight: where head and body go, and how they share a turn.
+
+The head leads and the body follows only when the turn is large, as in primates (Freedman, Sparks, "Coordination of the
+eyes and head during visual orienting", Exp. Brain Res. 190, 2008). A turn takes at least the time of its manner, so its
+peak speed grows with its size until the joints' speed bounds it (the main sequence); the limiter behind rounds this
+ramp into a bell. While the body still turns, the head turns back against it and the line of sight rests on its target.
+"""
+from dataclasses import dataclass
+from math import radians
+
+from motion.intent import Gaze
+from motion.limiter import DT
+from motion.workspace import Workspace
+
+DROWSY = -2.0       # urgency of turns while waking up and falling asleep: 1.3 s at least
+
+
+@dataclass(frozen=True, slots=True)
+class GazeConfig:
+    """Manner of turning. Times are those of the ramp; the limiter adds its 0.36 s."""
+
+    quick_s: float = 0.09               # s, shortest turn (urgency 1): 30 deg faced within 0.3 s
+    calm_s: float = 0.50                # s, shortest turn (urgency 0)
+    speed: float = radians(330.0)       # rad/s of the line of sight when head and body turn together
+    pitch_speed: float = radians(120.0)  # rad/s: the platform's arms turn 0.8 deg per deg of pitch
+    body_speed: float = radians(150.0)  # rad/s
+    far_body_speed: float = radians(180.0)  # rad/s when someone calls and the body must go round most of its range
+    far: float = radians(180.0)         # rad of body turn that counts as far
+    far_urgency: float = 0.9            # from here someone calls
+    body_s: float = 0.30                # s longer than the head's turn, so that the head leads
+    new_target: float = radians(2.0)    # rad: a smaller change is the same target moving, and is followed
+    follow_speed: float = radians(40.0)  # rad/s of following; a person who walks past at 1 m/s, 1.5 m away
+    neck_free: float = radians(35.0)    # rad the head turns alone before the body helps
+    neck_left: float = radians(12.0)    # rad of head turn that remains when the body has followed
+
+
+@dataclass(slots=True)
+class Ramp:
+    """One number on its way to a target at a speed."""
+
+    value: float
+    target: float = 0.0
+    speed: float = 0.0      # rad/s
+
+    def step(self) -> float:
+        reach = self.speed * DT
+        self.value += min(reach, max(-reach, self.target - self.value))
+        return self.value
+
+
+class GazeTurn:
+    """Body yaw, line of sight and their way to the target. All in rad, base axes, bounded numbers."""
+
+    def __init__(self, workspace: Workspace, body: float, azimuth: float, elevation: float,
+                 config: GazeConfig | None = None):
+        self.config = config or GazeConfig()
+        self._workspace = workspace
+        self._body = Ramp(body, body)
+        self._azimuth = Ramp(azimuth, azimuth)
+        self._elevation = Ramp(elevation, elevation)
+
+    def step(self, gaze: Gaze, glance: tuple[float, float], urgency: float) -> tuple[float, float, float]:
+        """One tick towards `gaze` plus a glance (azimuth, elevation); returns body yaw, head yaw against it, pitch."""
+        config = self.config
+        azimuth = self._workspace.azimuth(gaze.azimuth, self._azimuth.value)
+        self._turn_body(azimuth, urgency)
+        azimuth = max(-self._workspace.sight, min(self._workspace.sight, azimuth + glance[0]))
+        elevation = self._workspace.elevation(gaze.elevation + glance[1])
+        moved = max(abs(azimuth - self._azimuth.target), abs(elevation - self._elevation.target))
+        self._azimuth.target, self._elevation.target = azimuth, elevation
+        if moved > config.new_target:
+            self._turn_sight(urgency)
+        body = self._body.step()
+        yaw = self._neck(self._azimuth.step() - body)
+        self._azimuth.value = body + yaw
+        return body, yaw, -self._elevation.step()
+
+    def _turn_sight(self, urgency: float) -> None:
+        """Times azimuth and elevation to arrive together, so that the sight goes straight."""
+        config = self.config
+        across, up = (abs(r.target - r.value) for r in (self._azimuth, self._elevation))
+        duration = max(self._shortest(urgency), across / config.speed, up / config.pitch_speed)
+        self._azimuth.speed = max(across / duration, config.follow_speed)
+        self._elevation.speed = max(up / duration, config.follow_speed)
+
+    def _turn_body(self, azimuth: float, urgency: float) -> None:
+        """Lets the body follow when the head would stay turned too far."""
+        config = self.config
+        if abs(azimuth - self._body.target) <= config.neck_free:
+            return
+        side = 1.0 if azimuth > self._body.target else -1.0
+        limit = self._workspace.body
+        target = max(-limit, min(limit, azimuth - side * config.neck_left))
+        if abs(target - self._body.target) <= config.new_target:
+            return                          # the body is at its stop
+        self._body.target = target
+        turn = abs(target - self._body.value)
+        far = turn > config.far and urgency >= config.far_urgency
+        self._body.speed = min(config.far_body_speed if far else config.body_speed,
+                               turn / (self._shortest(urgency) + config.body_s))
+
+    def _neck(self, yaw: float) -> float:
+        limit = self._workspace.config.yaw
+        return max(-limit, min(limit, yaw))
+
+    def _shortest(self, urgency: float) -> float:
+        return self.config.calm_s + (self.config.quick_s - self.config.calm_s) * max(DROWSY, min(1.0, urgency))

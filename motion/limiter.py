@@ -1,0 +1,94 @@
+"""The one limiter, last in line: whatever is wanted, the joints move within speed, acceleration and jerk.
+
+Two stages. First a step of the wanted pose is shortened so that no joint exceeds its speed, nor changes its speed by more
+than that within the time of the first average: the pose then moves on a straight line from where it is to where it is
+wanted. Then two moving averages in a row (a trapezoid as FIR kernel: Biagiotti, Melchiorri, "FIR filters for online
+trajectory planning with time- and frequency-domain specifications", Control Engineering Practice 20, 2012). An average
+of speeds within V is within V, its rate of change within V / T1, and that one's within 2 V / (T1 T2): no wish, however
+wild, can break it. An average of poses within a convex workspace is within it, so nothing overshoots, and the filter is
+linear, so head and body that together hold a line of sight still hold it behind the filter.
+
+Small quick movements (the sway of speech) take a shorter kernel of their own, because the first one's delay of
+(T1 + T2) / 2 would be seen against the voice; their speed is so low that they stay a small part of the same limits.
+"""
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import radians
+
+import numpy as np
+
+from calibration.frames import Array
+
+DT = 0.01   # s, one tick of the mind (robot.tick.TICK_S; motion knows nothing above it)
+
+
+@dataclass(frozen=True, slots=True)
+class LimiterConfig:
+    """With these, 682 deg/s^2 and 9,740 deg/s^3 on straight joint paths; servos stand 1,500 and 50,000."""
+
+    speed: float = radians(150.0)           # rad/s, every joint: half of an XL330's no-load speed at 7 V
+    acceleration_s: float = 0.22            # s, first average T1: speed / T1 is the largest acceleration
+    jerk_s: float = 0.14                    # s, second average T2: 2 * acceleration / T2 is the largest jerk
+    quick_speed: float = radians(15.0)      # rad/s of one head angle in the quick path
+    quick_acceleration_s: float = 0.04      # s
+    quick_jerk_s: float = 0.03              # s
+
+
+class MovingAverage:
+    """A trapezoid kernel over the last poses; exact, because it never accumulates."""
+
+    def __init__(self, start: Array, first_s: float, second_s: float):
+        first, second = round(first_s / DT), round(second_s / DT)
+        self._kernel = np.convolve(np.full(first, 1 / first), np.full(second, 1 / second))
+        self._length = len(self._kernel)
+        self._past = np.tile(start, (2 * self._length, 1))      # every pose twice, so that a window is one slice
+        self._next = 0
+
+    def step(self, value: Array) -> Array:
+        self._past[self._next] = self._past[self._next + self._length] = value
+        self._next = (self._next + 1) % self._length
+        return self._kernel @ self._past[self._next:self._next + self._length]
+
+
+class Limiter:
+    """Keeps where the pose is and how fast the joints went lately."""
+
+    def __init__(self, joints_of: Callable[[Array], Array], start: Array, config: LimiterConfig | None = None):
+        """joints_of: the nine joint angles of a pose. start: the pose (9,), at rest, in motion.workspace.COORDINATES."""
+        self.config = config = config or LimiterConfig()
+        self._joints_of = joints_of
+        self.pose = start
+        self._joints = joints_of(start)
+        self._slow = MovingAverage(start, config.acceleration_s, config.jerk_s)
+        self._quick = MovingAverage(np.zeros(3), config.quick_acceleration_s, config.quick_jerk_s)
+        self._offset = np.zeros(3)
+        self._speeds = np.zeros((round(config.acceleration_s / DT), len(self._joints)))
+        self._next = 0
+
+    def step(self, wanted: Array, quick: Array) -> Array:
+        """The pose (9,) of this tick. wanted: a pose inside the workspace; quick: roll, pitch, yaw (3,) rad on top."""
+        speed = (self._joints_of(wanted) - self._joints) / DT
+        share = self._allowed(speed)
+        if share < 1.0:
+            wanted = self.pose + share * (wanted - self.pose)
+        joints = self._joints_of(wanted) if share < 1.0 else self._joints + speed * DT
+        self._speeds[self._next] = (joints - self._joints) / DT
+        self._next = (self._next + 1) % len(self._speeds)
+        self.pose, self._joints = wanted, joints
+        pose = self._slow.step(wanted)
+        reach = self.config.quick_speed * DT
+        self._offset = self._offset + np.clip(quick - self._offset, -reach, reach)
+        pose[4:7] += self._quick.step(self._offset)
+        return pose
+
+    def hold(self) -> Array:
+        """The pose (9,) of a tick in which nothing is wanted but rest: everything runs out within the kernels' length."""
+        return self.step(self.pose, self._offset)
+
+    def _allowed(self, speed: Array) -> float:
+        """Largest share 0..1 of the joint speeds (9,) that respects the limits."""
+        limit = self.config.speed
+        highest = limit + np.minimum(self._speeds.min(0), 0.0)
+        lowest = np.maximum(self._speeds.max(0), 0.0) - limit
+        excess = np.maximum(speed / np.maximum(highest, 1e-9), speed / np.minimum(lowest, -1e-9)).max()
+        return 1.0 if excess <= 1.0 else 1.0 / float(excess)
