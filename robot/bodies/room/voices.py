@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 import shutil
+import struct
 import subprocess
 import tempfile
 import warnings
@@ -99,7 +100,7 @@ def read_wav(path: str | Path) -> Samples:
             rate, data = wavfile.read(path)
     except OSError as error:
         raise BadRequest(f"{path}: expected a readable WAV file: {error.strerror}") from error
-    except (ValueError, EOFError, IndexError) as error:
+    except (ValueError, EOFError, IndexError, struct.error) as error:
         raise BadRequest(f"{path}: expected a WAV file: {error}") from error
     if data.size == 0:
         raise BadRequest(f"{path}: expected sound, found no samples")
