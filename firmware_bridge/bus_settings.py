@@ -19,11 +19,11 @@ class BusSettings:
     lost_s: float = 0.3              # for so long; a fast move lags 6 degrees for less
     lag_ticks: int = 8               # goals that a joint may still be on its way to: 80 ms, twice the servo's lag
     rearm_rad: float = math.radians(0.5)   # the first goal after torque on is this close to the measured angle
-    catch_up_rad_s: float = math.radians(60)    # peak speed on the way from there to the mind's goal, added to its own
+    catch_up_rad_s: float = math.radians(90)    # peak speed on the way from there to the mind's goal, added to its own
     catch_up_min_s: float = 1.0      # and no quicker than this
     top_speed_rad_s: float = math.radians(240)  # a goal that moves faster is a jump; motion keeps to 200
     stop_rad_s2: float = math.radians(1500)     # deceleration of an emergency stop: the motion limit
-    outside_speed: int = 22          # profile velocity (0.229 rev/min) while a joint comes back inside its limits: 30 deg/s
+    outside_speed: int = 22          # profile velocity, 30 deg/s, while a joint comes back inside its limits
     warm_c: float = 55.0             # motors lose torque and life: slower from here
     hot_c: float = 65.0              # park; the servo itself drops the head at 70
     cool_c: float = 60.0             # parking is no longer asked for

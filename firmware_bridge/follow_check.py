@@ -14,17 +14,17 @@ class FollowCheck:
         self._row = 0
         self._since = np.full(joints, np.inf)     # s, off its goals since then
 
-    def step(self, t: float, sent: Array, measured: Array, armed: Array) -> Array:
+    def step(self, t: float, sent: Array, measured: Array, armed: Array) -> list[int]:
         """Indices of armed joints that were off their goals for too long. All arguments (n,); rad, armed bool."""
         self._recent[self._row] = sent
         self._row = (self._row + 1) % len(self._recent)
         reach = self.settings.lost_rad
         if (~(np.abs(measured - sent) > reach)).all():
             self._since.fill(np.inf)
-            return np.empty(0, int)
+            return []
         low, high = np.fmin.reduce(self._recent) - reach, np.fmax.reduce(self._recent) + reach
         off = armed & ((measured < low) | (measured > high))
         self._since = np.where(off, np.minimum(self._since, t), np.inf)
-        lost = np.flatnonzero(t - self._since >= self.settings.lost_s)
+        lost = [int(joint) for joint in np.flatnonzero(t - self._since >= self.settings.lost_s)]
         self._since[lost] = t
         return lost

@@ -1,10 +1,11 @@
 """The goals that really go to the servos: always continuous, whatever the mind asks.
 
 Where the mind's goal would jump (torque came on elsewhere, the mind was restarted, a joint was held), the difference
-becomes an offset that decays along a minimum-jerk curve (Flash and Hogan 1985). Without offsets a goal passes unchanged.
+becomes an offset that decays along a minimum-jerk curve (Flash and Hogan 1985). Without offsets a goal passes as it is.
 """
 import numpy as np
 
+from calibration.body_model import STEWART
 from calibration.frames import Array
 from firmware_bridge.bus_settings import BusSettings
 
@@ -37,8 +38,7 @@ class GoalFollower:
     def begin(self, t: float, joint: int, measured: float) -> None:
         """This joint starts (again) from where it is."""
         self.sent[joint], self.velocity[joint] = measured, 0.0
-        if np.isfinite(self._raw[joint]):
-            self._bend(t, joint, measured - self._raw[joint])
+        self._bend(t, np.arange(len(self.sent)) == joint, self.sent - self._raw)
 
     def follow(self, t: float, goal: Array, speed_scale: float) -> Array:
         """The goals (n,) to send for the mind's goals at time t; nan where a joint has not begun."""
@@ -49,8 +49,7 @@ class GoalFollower:
         top = self.settings.top_speed_rad_s * dt
         jumped = ~(np.abs(goal - self._raw) <= top)
         if self._resting or jumped.any():
-            for joint in np.flatnonzero((jumped | self._resting) & np.isfinite(self.sent - goal)):
-                self._bend(t, joint, self.sent[joint] - goal[joint])
+            self._bend(t, (jumped | self._resting) & np.isfinite(self.sent - goal), self.sent - goal)
             self._resting = False
         self._raw = goal
         wanted = goal + self._offsets(t) if self._bent else goal
@@ -79,10 +78,17 @@ class GoalFollower:
         self._t = t
         return min(max(dt, 0.0), STARTLED_S)
 
-    def _bend(self, t: float, joint: int, offset: float) -> None:
+    def _bend(self, t: float, joints: Array, offset: Array) -> None:
+        """These joints (bool) begin a way of `offset` together; those of the platform arrive together."""
+        joints = joints & np.isfinite(offset)
+        if not joints.any():
+            return
         settings = self.settings
-        self._offset[joint], self._start[joint] = offset, t
-        self._length[joint] = max(settings.catch_up_min_s, PEAK * abs(offset) / settings.catch_up_rad_s)
+        length = np.maximum(settings.catch_up_min_s, PEAK * np.abs(offset) / settings.catch_up_rad_s)
+        length[STEWART] = (length * joints)[STEWART].max()
+        self._offset = np.where(joints, offset, self._offset)
+        self._start = np.where(joints, t, self._start)
+        self._length = np.where(joints, length, self._length)
         self._bent = True
 
     def _offsets(self, t: float) -> Array:

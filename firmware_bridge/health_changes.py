@@ -33,6 +33,10 @@ class HealthChanges:
         kinds[kind] = Trouble(level, reason)
         self._new.append(Health(t, part, level, reason))
 
+    def inherit(self, trouble: Health, kind: str) -> None:
+        """Trouble that somebody else told before: it is not told again, only its end is."""
+        self._standing.setdefault(trouble.part, {})[kind] = Trouble(trouble.level, trouble.reason)
+
     def ends(self, t: float, part: str, kind: str, calm_s: float) -> None:
         """Trouble `kind` is not there now; it is over if it stays away for calm_s."""
         known = self._standing.get(part, {}).get(kind)

@@ -160,7 +160,8 @@ class PacketReader:
         return self._scan(silence=True) if self._buffer else []
 
     def _scan(self, silence: bool) -> list[Packet]:
-        buffer, at, found = self._buffer, 0, []
+        buffer, at = self._buffer, 0
+        found: list[Packet] = []
         while True:
             start = buffer.find(HEADER, at)
             if start < 0:

@@ -9,7 +9,6 @@ import math
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 TICKS_PER_TURN = 4096
 CENTRE_TICKS = 2048                                   # the joint's zero

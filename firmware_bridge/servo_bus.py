@@ -3,6 +3,7 @@
 Safe by itself, whatever comes from above: goals are continuous (GoalFollower), torque comes on softly and goes off only
 when parked (ServoCare), no goal means decelerate and hold. A silent servo costs its joint, never the bus.
 """
+import math
 import struct
 from collections.abc import Sequence
 from typing import Protocol
@@ -26,6 +27,8 @@ from firmware_bridge.servo_watch import POSITION, ServoWatch
 
 BUS = "servo_bus"
 GOAL = BY_NAME["goal_position"].address
+COMING = ("strange", "limp", "arming")
+TOGETHER_S = 2.0           # the longest that healthy joints wait for others before they set out
 WATCHDOG_MARGIN = 0.8      # of the watchdog's time without an exchange: taken as tripped
 
 
@@ -63,6 +66,7 @@ class ServoBus:
         self.torque_wanted = False
         self.measured = np.full(len(JOINTS), np.nan)      # rad, of the last exchange
         self.speed_scale, self.too_hot = 1.0, False
+        self._together_until = -math.inf                  # s: all joints set out together, if they can by then
         self._t: float | None = None
         self._requests: dict[bytes, bytes] = {}           # ids -> sync read
 
@@ -110,7 +114,11 @@ class ServoBus:
 
     def _steer(self, t: float, goal: Goal | None) -> Array:
         if goal is not None and goal.torque:
-            self.torque_wanted = True
+            if not self.torque_wanted:
+                self.torque_wanted, self._together_until = True, t + TOGETHER_S
+            if t < self._together_until and any(watch.phase in COMING for watch in self.watches):
+                return self.follower.hold(t)
+            self._together_until = -math.inf
             return self.follower.follow(t, goal.position, self.speed_scale)
         if goal is not None and self.torque_wanted and self.parked():
             self.torque_wanted = False
@@ -169,7 +177,7 @@ class ServoBus:
 
     def _check_following(self, t: float, sent: Array) -> None:
         for joint in self.following.step(t, sent, self.measured, np.array(self.torques())):
-            watch = self._by_joint[int(joint)]
+            watch = self._by_joint[joint]
             watch.lost = watch.look_now = True
 
     def _check_silence(self, t: float) -> None:
@@ -180,6 +188,7 @@ class ServoBus:
         told = [watch for watch in quiet if t - watch.heard_at >= settings.silence_s]
         if len(told) == len(self.watches):
             health.begins(t, BUS, "silence", "gone", "no servo answers: look at the cable and the supply")
+            self._together_until = t + TOGETHER_S
             return
         health.ends(t, BUS, "silence", settings.calm_s)
         if health.stands(BUS, "silence"):

@@ -1,5 +1,6 @@
 """What can be made to go wrong with an emulated servo."""
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 
 class UnknownFault(ValueError):
@@ -28,11 +29,12 @@ NO_FAULTS = Faults()
 def with_fault(faults: Faults, text: str) -> Faults:
     """Faults changed by words such as `silent`, `delay_s=0.02`, `silent=0`."""
     name, _, value = text.strip().partition("=")
-    known = {field.name: field for field in fields(Faults)}
+    known = [field.name for field in fields(Faults)]
     if name not in known:
         raise UnknownFault(f"fault {name!r}: expected one of {', '.join(known)}")
     try:
         number = float(value) if value else 1.0
     except ValueError as trouble:
         raise UnknownFault(f"fault {name}={value!r}: expected a number") from trouble
-    return replace(faults, **{name: bool(number) if known[name].type is bool else number})
+    changes: dict[str, Any] = {name: bool(number) if isinstance(getattr(faults, name), bool) else number}
+    return replace(faults, **changes)

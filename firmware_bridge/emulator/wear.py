@@ -42,7 +42,8 @@ class Wear:
         self._heat += (target - self._heat) * (1 - np.exp(-dt / HEAT_TAU_S))
         self._stalled = np.where(torque & (load > STALL_RAD), self._stalled + dt, 0.0)
         self._torqued = np.where(torque, self._torqued + dt, 0.0)
-        return any([self._latch(index, servo) for index, servo in enumerate(servos)])
+        latched = [self._latch(index, servo) for index, servo in enumerate(servos)]
+        return any(latched)
 
     def forget(self, index: int) -> None:
         """A reboot: the stall counter starts anew, heat stays."""

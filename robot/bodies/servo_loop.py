@@ -1,0 +1,88 @@
+"""What the servo process does each tick: follow the mind; without it hold, then park. No clock, no process in here."""
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from calibration.body_model import STEWART
+from calibration.frames import Array
+from calibration.health import Health
+from firmware_bridge.health_changes import HealthChanges
+from firmware_bridge.joint_reading import JointReading
+from firmware_bridge.servo_bus import ServoBus
+from motion.intent import JointGoal
+from robot.bodies.goal_track import GoalTrack
+
+PART = "servo_process"
+
+
+@dataclass(frozen=True, slots=True)
+class LoopSettings:
+    """When the servo process acts by itself."""
+
+    period_s: float = 0.01         # the bus is exchanged a hundred times a second
+    deadman_s: float = 0.1         # without a goal: the mind is stuck or gone, so hold
+    park_after_s: float = 2.0      # it does not come back: park, so that the head need not be held for ever
+    hot_park_s: float = 5.0        # a servo asks for parking this long: the mind did not hear it
+    calm_s: float = 1.0            # goals for so long: the mind is back
+
+
+class ServoLoop:
+    """One ServoBus and the mind's goals."""
+
+    def __init__(self, bus: ServoBus, settings: LoopSettings | None = None):
+        if bus.park is None:
+            raise ValueError("a servo process needs the pose in which the robot may be left")
+        self.bus, self.settings = bus, settings or LoopSettings()
+        self.park: Array = bus.park.copy()
+        self.park[0] = np.nan          # the body's yaw carries no weight: it stays where it is
+        self.track = GoalTrack()
+        self.health = HealthChanges()
+        self.closing = False           # park, then finish
+        self._heard_at: float | None = None
+        self._hot_since: float | None = None
+
+    @property
+    def finished(self) -> bool:
+        """Asked to close, and nothing is held any more."""
+        return self.closing and not self.bus.torque_wanted
+
+    def hear(self, t: float, goal: JointGoal) -> None:
+        """A goal has come from the mind at time t."""
+        self.track.add(goal)
+        self._heard_at = t
+
+    def step(self, t: float) -> tuple[JointReading, tuple[Health, ...]]:
+        """One exchange at time t (s). Health: changes only."""
+        reading, health = self.bus.exchange(t, self._goal(t))
+        if not reading.park:
+            self._hot_since = None
+        elif self._hot_since is None:
+            self._hot_since = t
+        return reading, health + self.health.changes(t)
+
+    def _goal(self, t: float) -> JointGoal | None:
+        settings = self.settings
+        if self.closing:
+            return self._parking(t)
+        if self._heard_at is None:
+            return None
+        silence = t - self._heard_at
+        if silence > settings.deadman_s:
+            self.health.begins(t, PART, "mind", "degraded", "no goals from the mind: holding, then parking")
+        else:
+            self.health.ends(t, PART, "mind", settings.calm_s)
+        if silence > settings.park_after_s:
+            return self._parking(t)
+        if silence > settings.deadman_s:
+            return None
+        if self._hot_since is not None and t - self._hot_since > settings.hot_park_s:
+            return self._parking(t)
+        return self.track.at(t)
+
+    def _parking(self, t: float) -> JointGoal | None:
+        """On the way to the park pose, and without torque once there."""
+        if not self.bus.torque_wanted:
+            return None
+        arrived = self.bus.parked() and not self.bus.follower.bent[STEWART].any()
+        goal = JointGoal(t, self.park, np.zeros_like(self.park))
+        return replace(goal, torque=False) if arrived else goal
