@@ -2,9 +2,11 @@
 import dataclasses
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.io import wavfile
 
 from robot.errors import BadRequest
 from robot.interaction import timeline
@@ -68,7 +70,7 @@ def test_example_of_the_contract():
     assert scenario.name == "corrects_itself_before_the_answer"
     assert dataclasses.astuple(scenario.room) == (0.4, -55.0, 7)
     assert [(p.name, p.azimuth_deg, p.voice, p.present) for p in scenario.people] == [
-        ("anna", 150.0, "slt", True), ("bob", -20.0, None, True)]
+        ("anna", 150.0, "slt", True), ("bob", -20.0, "slt", True)]
     assert [step.when for step in scenario.timeline] == [
         When(at=0.5), When(event="turn_candidate", event_ms=180.0), When(heard_ms=800.0, during="robot_speaking")]
     assert [says.text for says in scenario.utterances] == ["bring me the red cup", "no, I meant the blue one", "mm-hmm"]
@@ -102,18 +104,22 @@ def test_all_conditions_of_when():
 
 
 def test_what_people_do():
-    step = with_step('{at: 9, anna: {says: "one <0.8> two", voice: rms, level_db: 55, looks: bob},'
+    step = with_step('{at: 9, anna: {says: "one <0.8> two", voice: rms, level_db: 5, looks: bob},'
                      " bob: {looks: away, walks_to: {azimuth_deg: 10, distance_m: 1, in_s: 2}}}").timeline[-1]
-    assert step.actions == (Looks("anna", "bob"), Says("anna", ("one", 0.8, "two"), "rms", 55.0), Looks("bob", "away"),
+    assert step.actions == (Looks("anna", "bob"), Says("anna", ("one", 0.8, "two"), "rms", 5.0), Looks("bob", "away"),
                             Walks("bob", 10.0, 1.0, 2.0))
 
 
 def test_a_recording_is_found_beside_the_scenario(tmp_path):
-    (tmp_path / "hello.wav").write_bytes(b"RIFF")
+    wavfile.write(tmp_path / "hello.wav", 16000, np.full(160, 1000, np.int16))
+    (tmp_path / "bad.wav").write_bytes(b"RIFF")
     path = tmp_path / "talk.yaml"
     path.write_text(CONTRACT.replace('says: "mm-hmm"', "wav: hello.wav"))
     assert read_scenario(path).utterances[-1] == Says("anna", (), wav=tmp_path / "hello.wav")
-    assert "there is no file" in refusal(CONTRACT.replace('says: "mm-hmm"', "wav: gone.wav"))
+    for name, says in (("gone.wav", "No such file"), ("bad.wav", "expected a WAV file")):
+        path.write_text(CONTRACT.replace('says: "mm-hmm"', f"wav: {name}"))
+        with pytest.raises(BadRequest, match=f"talk.yaml:9: .*{says}"):
+            read_scenario(path)
 
 
 @pytest.mark.parametrize("kind", timeline.NOISES)
@@ -171,6 +177,8 @@ def test_what_the_robot_says():
     ("timeline:", "timline:", 6, "did you mean 'timeline'?"),
     ("rt60_s", "rt60", 2, "did you mean 'rt60_s'?"),
     ("voice:", "void:", 4, "did you mean 'voice'?"),
+    ("voice: slt", "voice: sly", 4, "did you mean 'slt'?"),
+    ("astronaut", "astronot", 4, "did you mean 'astronaut'?"),
     ("turn_candidate", "turn_kandidate", 8, "did you mean 'turn_candidate'?"),
     ("robot_speaking", "robot_speeking", 9, "did you mean 'robot_speaking'?"),
     ("heard_ms", "herd_ms", 9, "did you mean 'heard_ms'?"),

@@ -3,7 +3,6 @@
 Values are asked for one by one with what they must be; whatever they are not is a BadRequest that names file, line,
 place and expectation. Nothing of YAML beyond words, numbers, texts, lists and mappings gets through.
 """
-import difflib
 import math
 import re
 import sys
@@ -15,17 +14,11 @@ from typing import Any
 import yaml
 
 from robot.errors import BadRequest
+from robot.settings import nearest
 
 LARGEST_FILE = 1 << 20  # bytes; a scenario has a few thousand, a device file or a recording has no end
 _KINDS = {"null": "nothing", "bool": "a truth value", "int": "a number", "float": "a number", "str": "a text",
           "seq": "a list", "map": "a mapping", "timestamp": "a date"}
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """A question that names the known word nearest to `word`, or the list of what is known."""
-    known = sorted(set(known))
-    close = difflib.get_close_matches(word, known, 1, 0.5)
-    return f"did you mean '{close[0]}'?" if close else "expected one of " + ", ".join(known)
 
 
 def read_yaml(path: Path) -> "Marked":

@@ -3,6 +3,9 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from robot.bodies.room.ambience import MicrophoneConfig
+from robot.bodies.room.portraits import FACES
+from robot.bodies.room.voices import VOICES
 from robot.interaction.expectations import Expectation, read_expectation
 from robot.interaction.marked import Marked, marked_text, read_yaml
 from robot.interaction.timeline import FARTHEST_M, NEAREST_M, RESERVED, Says, Signs, Step, read_step
@@ -13,7 +16,7 @@ NAME = re.compile(r"[^\W\d][\w-]{0,39}")
 @dataclass(frozen=True, slots=True)
 class RoomSetup:
     rt60_s: float = 0.4          # s, time in which a sound decays by 60 dB; a living room
-    noise_db: float = -60.0      # dB full scale of the ambient noise at a microphone
+    noise_db: float = MicrophoneConfig().ambient_dbfs   # dB full scale of the ambient noise at a microphone
     seed: int = 0                # of everything random in the room and the bodies in it
 
 
@@ -24,8 +27,8 @@ class PersonSetup:
     name: str
     azimuth_deg: float           # base axes, positive to the left
     distance_m: float
-    voice: str | None = None     # None: whichever the room gives
-    face: str | None = None
+    voice: str = VOICES[0]
+    face: str = FACES[0]
     present: bool = True
 
 
@@ -92,6 +95,6 @@ def _read_people(value: Marked) -> tuple[PersonSetup, ...]:
         found = entry.words(("azimuth_deg", "distance_m", "voice", "face"), ("azimuth_deg", "distance_m"))
         people.append(PersonSetup(
             name, found["azimuth_deg"].number(-360, 360, "deg"), found["distance_m"].number(NEAREST_M, FARTHEST_M, "m"),
-            found["voice"].words_said() if "voice" in found else None,
-            found["face"].words_said() if "face" in found else None))
+            found["voice"].one_of(VOICES) if "voice" in found else VOICES[0],
+            found["face"].one_of(FACES) if "face" in found else FACES[0]))
     return tuple(people)

@@ -3,7 +3,10 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from robot.interaction.marked import Marked, nearest
+from robot.bodies.room.voices import VOICES, read_wav
+from robot.errors import BadRequest
+from robot.interaction.marked import Marked
+from robot.settings import nearest
 
 EVENTS = ("speech_start", "speech_end", "turn_candidate", "turn_committed", "duck", "release", "barge_in",
           "reply_start", "reply_end", "reply_superseded", "tool", "health")
@@ -15,7 +18,7 @@ FAULTS = ("gone", "stall", "slow", "garbage", "hot", "overload", "full")
 ENGINE_FAULTS = ("close", "late_deltas", "duplicate_reply", "never_answers")
 LONGEST_S = 3600.0          # an hour of virtual time: more is a typing error
 NEAREST_M, FARTHEST_M = 0.3, 10.0   # the head itself takes the first 0.1 m; rooms are not larger
-LEVELS_DB = (-100.0, 120.0)
+LEVELS_DB = (-60.0, 40.0)           # against normal speech at the same distance
 _STEP_WORDS = {"at", "after", "while", "room", "noise", "fault"}
 _PERSON_WORDS = {"says", "wav", "voice", "level_db", "looks", "walks_to", *SIGNS}
 RESERVED = _STEP_WORDS | _PERSON_WORDS | {"robot", "away", "never", "expect"}
@@ -40,7 +43,7 @@ class Says:
     person: str
     pieces: tuple[str | float, ...]
     voice: str | None = None         # None: the person's own
-    level_db: float | None = None    # None: a person's usual level
+    level_db: float | None = None    # dB against normal speech; None: normal
     wav: Path | None = None
 
     @property
@@ -72,7 +75,7 @@ class Walks:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """kind: one of NOISES. None: as loud or as long as such a noise usually is."""
+    """kind: one of NOISES. level_db against normal speech. None: as loud or as long as such a noise usually is."""
 
     kind: str
     level_db: float | None = None
@@ -180,11 +183,13 @@ def _read_says(name: str, found: dict[str, Marked], folder: Path) -> Says:
     wav = None
     if "wav" in found:
         wav = folder / found["wav"].words_said()
-        if not wav.is_file():
-            raise found["wav"].wrong(f"there is no file {wav}")
+        try:
+            read_wav(wav)
+        except BadRequest as error:
+            raise found["wav"].wrong(str(error)) from error
         if any(isinstance(piece, float) for piece in pieces):
             raise found["says"].wrong("a recording has its own pauses; expected a text without '<s>'")
-    return Says(name, pieces, found["voice"].words_said() if "voice" in found else None,
+    return Says(name, pieces, found["voice"].one_of(VOICES) if "voice" in found else None,
                 found["level_db"].number(*LEVELS_DB, "dB") if "level_db" in found else None, wav)
 
 

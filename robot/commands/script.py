@@ -1,0 +1,86 @@
+"""`talkover script FILE.yaml...`: scripted interaction tests in the simulated room."""
+import argparse
+from pathlib import Path
+
+from robot.errors import BadRequest
+from robot.interaction.junit import write_junit
+from robot.interaction.report import lines_of, summary
+from robot.interaction.result import Result
+from robot.interaction.scenario import Scenario, read_scenario
+
+ENGINES = ("embedded", "scripted")
+MOST_REPEATS = 10_000
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE.yaml", help="a scenario (format: CONTRACTS.md)")
+    parser.add_argument("--engine", default="embedded", help="what answers: embedded (default) or scripted")
+    parser.add_argument("--junit", type=Path, metavar="OUT.xml", help="also write the results as JUnit XML")
+    parser.add_argument("--out", type=Path, metavar="DIR",
+                        help="of each failed run write a stereo WAV (people left, robot right) and a timeline picture")
+    parser.add_argument("--repeat", type=_repeats, default=1, metavar="N",
+                        help="run each scenario N times with seeds S, S+1, ..., and the first seed once more: "
+                             "it must give the same to the bit")
+
+
+def run(options: argparse.Namespace) -> int:
+    """0: all as expected; 1: something was not; 2 (by BadRequest): a scenario cannot be read or played."""
+    if options.engine not in ENGINES:
+        raise BadRequest(f"--engine {options.engine}: expected {' or '.join(ENGINES)} in a scenario")
+    scenarios = [read_scenario(path) for path in options.files]     # all are read before the first one is run
+    for place in (options.junit, options.out):
+        _check_writable(place, options.junit)
+    from robot.interaction.stage import check_playable
+    for scenario in scenarios:
+        check_playable(scenario)
+    results: list[Result] = []
+    same = True
+    try:
+        for scenario in scenarios:
+            results += _runs(scenario, options)
+            same = (options.repeat == 1 or _same_again(results[-options.repeat], options.engine)) and same
+    finally:
+        if options.junit is not None:
+            write_junit(results, options.junit)
+    print(summary(results))
+    return 0 if same and all(result.ok for result in results) else 1
+
+
+def _runs(scenario: Scenario, options: argparse.Namespace) -> list[Result]:
+    """A scenario with each of its seeds, told as it goes."""
+    from robot.interaction.runner import run_scenario
+    results = []
+    for i in range(options.repeat):
+        run = run_scenario(scenario, options.engine, scenario.room.seed + i)
+        results.append(run.result)
+        print(*lines_of(run.result), sep="\n", flush=True)
+        if options.out is not None and not run.result.ok:
+            print(*(f"  wrote {path}" for path in run.keep(options.out)), sep="\n", flush=True)
+    return results
+
+
+def _same_again(first: Result, engine: str) -> bool:
+    """The same seed once more: virtual time leaves no room for a difference."""
+    from robot.interaction.runner import run_scenario
+    again = run_scenario(first.scenario, engine, first.seed).result
+    if again.digest == first.digest:
+        return True
+    print(f"FAILED {first.scenario.name}: seed {first.seed} gave something else the second time")
+    return False
+
+
+def _check_writable(path: Path | None, file: Path | None) -> None:
+    if path is None:
+        return
+    folder = path.parent if path is file else path
+    if path is file and path.is_dir():
+        raise BadRequest(f"{path}: is a folder, expected a file to write")
+    if folder.exists() and not folder.is_dir():
+        raise BadRequest(f"{folder}: is a file, expected a folder")
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+def _repeats(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_REPEATS:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a whole number of 1 to {MOST_REPEATS}")
+    return int(text)
