@@ -81,7 +81,8 @@ class SimulatedBody:
     def _looked(self, t: float) -> tuple[tuple[FaceFrame, ...], tuple[Health, ...]]:
         works = self.room.faults.active(t, "camera") is None
         found = self.eyesight.step(t, self.joints.pose_at, self.room.seen_at, works)
-        return (tuple(f for f in found if isinstance(f, FaceFrame)), tuple(f for f in found if isinstance(f, Health)))
+        frames = tuple(reply for reply in found if isinstance(reply, FaceFrame))
+        return frames, tuple(reply for reply in found if isinstance(reply, Health))
 
     def write(self, t: float, outputs: Outputs) -> None:
         """Joint goals for the next exchange, blocks for the loudspeaker's queue, requests for the engine."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.frames import Array
-from robot.bodies.room.lens import CELL, CellRays, finer
+from robot.bodies.room.lens import CELL, CellRays, finer, looked_up
 
 HIGHEST = np.deg2rad(75)     # elevation where the cylinder ends; the picture's edge goes on above
 SOFT = 2                     # drawn at half the camera's resolution: it is out of focus
@@ -38,8 +38,9 @@ class Backdrop:
         where = np.stack([x + (self._width if x.min() < 0 else 0), self._horizon - up * self._px_per_rad], axis=-1)
         height, width = self.lens.camera.height_px, self.lens.camera.width_px
         half = finer(where, CELL // SOFT, -(-height // SOFT), -(-width // SOFT))
-        soft = cv2.remap(self._picture, half, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-        return np.ascontiguousarray(cv2.resize(soft, None, fx=SOFT, fy=SOFT)[:height, :width])
+        soft = looked_up(self._picture, half, cv2.BORDER_REPLICATE)
+        size = soft.shape[1] * SOFT, soft.shape[0] * SOFT
+        return np.ascontiguousarray(cv2.resize(soft, size)[:height, :width], np.uint8)
 
 
 def _painted(width: int, height: int, horizon: int, rng: np.random.Generator) -> NDArray[np.uint8]:

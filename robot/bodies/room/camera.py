@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from calibration.body_model import Camera
 from calibration.frames import Array, HeadPose, rotation
 from robot.bodies.room.backdrop import Backdrop
-from robot.bodies.room.lens import CELL, CellRays, camera_pose, finer, projected
+from robot.bodies.room.lens import CELL, CellRays, camera_pose, finer, looked_up, projected
 from robot.bodies.room.people import FacePose
 from robot.bodies.room.portraits import Layer, Portrait
 
@@ -93,7 +93,7 @@ class Renderer:
         flat = rays @ to_px.T
         part = frame[rows, columns]
         where = finer(flat[..., :2] / flat[..., 2:], CELL, *part.shape[:2])
-        patch = cv2.remap(layer.pictures[level], where, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT)
+        patch = looked_up(layer.pictures[level], where, cv2.BORDER_CONSTANT)
         kept = cv2.merge([cv2.bitwise_not(patch[..., 3])] * 3)
         frame[rows, columns] = cv2.add(cv2.multiply(part, kept, scale=1 / 255), cv2.cvtColor(patch, cv2.COLOR_BGRA2BGR))
 
@@ -127,16 +127,17 @@ class Renderer:
                 break
             moved = cv2.copyMakeBorder(frame, max(dy, 0), max(-dy, 0), max(dx, 0), max(-dx, 0), cv2.BORDER_REPLICATE)
             height, width = frame.shape[:2]
-            frame = cv2.addWeighted(frame, 0.5, moved[max(-dy, 0):][:height, max(-dx, 0):][:, :width], 0.5, 0.0)
+            shifted = moved[max(-dy, 0):][:height, max(-dx, 0):][:, :width]
+            frame = np.asarray(cv2.addWeighted(frame, 0.5, shifted, 0.5, 0.0), np.uint8)
         return frame
 
     def _exposed(self, frame: Picture) -> Picture:
         """Light and the sensor's noise."""
         if self.config.light != 1.0:
-            frame = cv2.convertScaleAbs(frame, alpha=self.config.light)
+            frame = np.asarray(cv2.convertScaleAbs(frame, alpha=self.config.light), np.uint8)
         top, left = self.rng.integers(0, 64, 2)
         part = np.s_[top:top + self.camera.height_px, left:left + self.camera.width_px]
-        return cv2.subtract(cv2.add(frame, self._noise[0][part]), self._noise[1][part])
+        return np.asarray(cv2.subtract(cv2.add(frame, self._noise[0][part]), self._noise[1][part]), np.uint8)
 
 
 def _planes(seen: Seen, camera: Array) -> list[tuple[Layer, Array, Array]]:

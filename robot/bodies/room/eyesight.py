@@ -7,6 +7,7 @@ import numpy as np
 
 from calibration.body_model import Camera
 from calibration.frames import HeadPose
+from calibration.health import Health
 from perception.vision.frame import FaceFrame
 from robot.bodies.room.camera import CameraConfig, Picture, Renderer, Seen
 from robot.worker import Worker
@@ -30,8 +31,8 @@ class Eyesight:
         self._phase = self.rng.uniform(0.0, 1.0 / self.config.fps)
 
     def step(self, t: float, pose_at: Callable[[float], HeadPose], seen_at: Callable[[float], Sequence[Seen]],
-             works: bool = True) -> tuple[FaceFrame, ...]:
-        """Faces that the detector has found by t. works False: the camera gives nothing."""
+             works: bool = True) -> tuple[FaceFrame | Health, ...]:
+        """What the detector has said by t: faces, or its trouble. works False: the camera gives nothing."""
         if self.detector is None:
             return ()
         half = self.config.exposure_s / 2

@@ -51,7 +51,7 @@ class LateTail:
     """Convolves a sum of dry sounds with a late response (M, taps), WINDOW samples at a time."""
 
     response: NDArray[np.float32]
-    _history: deque[Spectrum] = field(init=False)
+    _history: deque[Spectrum | None] = field(init=False)
     _input: NDArray[np.float32] = field(init=False)
     _ready: NDArray[np.float32] | None = None
     _at: int = 0

@@ -11,12 +11,14 @@ from calibration.frames import Array, HeadPose, rotation
 
 OPTICAL = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])   # camera axes from OpenCV's
 NEWTON_STEPS = 8             # from a pinhole's rays; the error falls below 1e-9 in 6
+NO_SECOND_MAP = np.empty(0, np.float32)
 CELL = 8                     # px between exact rays; linear between them is right within 0.01 px of this lens
 
 
 def projected(points: Array, camera: Camera) -> Array:
     """Pixels (n, 2) of points (n, 3) in OpenCV's camera axes."""
-    return cv2.projectPoints(points, np.zeros(3), np.zeros(3), camera.k, camera.distortion)[0][:, 0]
+    pixels, _ = cv2.projectPoints(points, np.zeros(3), np.zeros(3), camera.k, camera.distortion)
+    return np.asarray(pixels, np.float64)[:, 0]
 
 
 def camera_pose(pose: HeadPose, camera: Camera) -> tuple[Array, Array]:
@@ -81,4 +83,9 @@ def finer(values: NDArray, cell: int, rows: int, columns: int) -> NDArray[np.flo
     """(rows, columns, n) at every pixel, from values (cell rows + 2, cell columns + 2, n) of cells with their ring."""
     height, width = values.shape[:2]
     large = cv2.resize(values.astype(np.float32), (width * cell, height * cell), interpolation=cv2.INTER_LINEAR)
-    return large[cell:cell + rows, cell:cell + columns]
+    return np.asarray(large, np.float32)[cell:cell + rows, cell:cell + columns]
+
+
+def looked_up(picture: NDArray[np.uint8], where: NDArray[np.float32], border: int) -> NDArray[np.uint8]:
+    """The picture's colours (h, w, c) at places (h, w, 2) px x, y, between pixels linearly."""
+    return np.asarray(cv2.remap(picture, where, NO_SECOND_MAP, cv2.INTER_LINEAR, borderMode=border), np.uint8)

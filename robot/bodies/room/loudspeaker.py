@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
+import scipy.fft
 from numpy.typing import NDArray
-from scipy.signal import butter, iirpeak, sosfilt, sosfreqz, tf2sos
+from scipy.signal import butter, iirpeak, lfilter, sosfilt
 
 from dialogue.engine import SILENCE, SpeakerBlock
 from perception.audio.block import BLOCK, BLOCK_S, SAMPLE_RATE_HZ
@@ -115,6 +116,19 @@ class Device:
         return np.convolve(self._line[begin:begin + BLOCK + TAPS - 1], KERNELS[0, phase], "valid")
 
 
+class BlockFilter:
+    """A short filter (up to BLOCK taps), 10 ms at a time."""
+
+    def __init__(self, taps: NDArray):
+        self.spectrum = np.fft.rfft(taps[:BLOCK], 2 * BLOCK).astype(np.complex64)
+        self._before = np.zeros(BLOCK, np.float32)
+
+    def step(self, samples: NDArray[np.float32]) -> NDArray[np.float32]:
+        spectrum = scipy.fft.rfft(np.concatenate((self._before, samples)))
+        self._before = samples
+        return scipy.fft.irfft(spectrum * self.spectrum, 2 * BLOCK)[BLOCK:]
+
+
 @dataclass
 class Driver:
     """A small loudspeaker in a small case: little bass, a resonance or two, and soft clipping of its own."""
@@ -123,32 +137,26 @@ class Driver:
     rng: np.random.Generator
 
     def __post_init__(self):
+        impulse = np.zeros(BLOCK)
+        impulse[0] = 1.0
         low, high = self.rng.uniform(180, 320), self.rng.uniform(6200, 7400)
-        peaks = [tf2sos(*iirpeak(f, 2.0, fs=SAMPLE_RATE_HZ)) for f in self.rng.uniform([500, 1800], [1200, 4000])]
-        self._bass = butter(2, low, "highpass", fs=SAMPLE_RATE_HZ, output="sos")
-        self._treble = butter(2, high, "lowpass", fs=SAMPLE_RATE_HZ, output="sos")
-        self._peaks = [(sos, np.float32(10 ** (db / 20) - 1), np.zeros((1, 2)))
-                       for sos, db in zip(peaks, self.rng.uniform(-4, 4, 2), strict=True)]
-        self._states = [np.zeros((len(sos), 2)) for sos in (self._bass, self._treble)]
+        bass = butter(2, low, "highpass", fs=SAMPLE_RATE_HZ, output="sos")
+        colour = sosfilt(butter(2, high, "lowpass", fs=SAMPLE_RATE_HZ, output="sos"), impulse)
+        for peak, db in zip(self.rng.uniform([500, 1800], [1200, 4000]), self.rng.uniform(-4, 4, 2), strict=True):
+            colour = colour + (10 ** (db / 20) - 1) * lfilter(*iirpeak(peak, 2.0, fs=SAMPLE_RATE_HZ), colour)
+        self._bass, self._colour = BlockFilter(sosfilt(bass, impulse)), BlockFilter(colour)
         self._knee = np.float32(10 ** ((NOMINAL_DBFS + self.config.headroom_db) / 20))
         self._lean = np.float32(self.rng.uniform(-0.08, 0.08))   # the cone moves out more easily than in
 
     def step(self, samples: NDArray[np.float32]) -> NDArray[np.float32]:
         """(BLOCK,) of sound, 1.0 as digital full scale without the clipping."""
-        moved, self._states[0] = sosfilt(self._bass, samples, zi=self._states[0])
+        moved = self._bass.step(samples)
         x = moved / self._knee
         x = x + self._lean * x * x / (1 + x * x)
-        clipped = moved / (1 + np.abs(x) ** self.config.softness) ** (1 / self.config.softness)
-        out, self._states[1] = sosfilt(self._treble, clipped, zi=self._states[1])
-        for place, (sos, gain, state) in enumerate(self._peaks):
-            coloured, state = sosfilt(sos, out, zi=state)
-            self._peaks[place] = (sos, gain, state)
-            out = out + gain * coloured
-        return out.astype(np.float32)
+        softness = np.float32(self.config.softness)
+        return self._colour.step(moved / (1 + np.abs(x) ** softness) ** (1 / softness))
 
     def response(self, bins: int) -> NDArray[np.float64]:
         """Small-signal power gain (bins,) from 0 Hz to Nyquist."""
-        total = np.ones(bins)
-        for sos in (self._bass, self._treble):
-            total *= np.abs(sosfreqz(sos, np.linspace(0, np.pi, bins))[1]) ** 2
-        return total
+        power = np.abs(self._bass.spectrum * self._colour.spectrum) ** 2
+        return np.interp(np.linspace(0, BLOCK, bins), np.arange(BLOCK + 1), power)

@@ -18,9 +18,11 @@ from robot.bodies.room.arrivals import Arrivals, Spectrum
 
 POLE_ORDERS, PINION_ORDERS, SECOND_ORDERS = (6, 12, 18), (11, 22, 33, 44, 66), (9, 18, 27, 36)
 FIRST_LIMITS, SECOND_LIMITS = (66, 44, 33, 22, 11, 6, 0), (36, 27, 18, 9, 0)   # orders that a table may hold
+RAMP = (np.arange(BLOCK) + 1) / BLOCK
 TABLE = 2048                 # samples of one turn of a shaft
 HIGHEST_HZ = 7400.0          # no order above it: it would alias
 KNOCK_S = 0.004              # s, decay of a knock
+SILENT_RAD_S = 1e-4          # slower than a servo's own resolution: no sound
 REST, MOVES = 0.02, 0.05     # rad/s: slower rests, faster moves; between them the play is taken up
 KNOCK_FULL = 3.0             # rad/s within 10 ms that knocks as loud as 1 rad/s whines
 
@@ -29,7 +31,7 @@ KNOCK_FULL = 3.0             # rad/s within 10 ms that knocks as loud as 1 rad/s
 class MotorNoiseConfig:
     """Loudness of the joints at the microphones."""
 
-    joint_dbfs: float = -40.0        # one joint at 1 rad/s; six of them reach a person's level at 1 m
+    joint_dbfs: float = -36.0        # one joint at 1 rad/s; six of them are above a person at 1 m (-34)
     spread_db: float = 3.0           # one standard deviation between joints
     antenna_db: float = -4.0         # antennas: small load
     knock_db: float = 2.0            # a full knock over the whine at 1 rad/s
@@ -108,7 +110,7 @@ class MotorNoise:
         speed, before = np.abs(velocity), self._speed
         self._speed = speed
         self._start_knocks(velocity)
-        if max(speed.max(), before.max()) < 1e-4 and self._knock.max() < 1e-6:
+        if max(speed.max(), before.max()) < SILENT_RAD_S and self._knock.max() < 1e-6:
             if not self._before.any():
                 return None
             excitation = np.zeros((9, BLOCK), np.float32)
@@ -129,34 +131,40 @@ class MotorNoise:
 
     def _excitation(self, before: Array, speed: Array) -> NDArray[np.float32]:
         """(9, BLOCK) of what shakes the shell at each joint."""
-        ramp = (np.arange(BLOCK) + 1) / BLOCK
-        v = before[:, None] + (speed - before)[:, None] * ramp
-        rate = self._ratio[:, None] / (2 * np.pi)
-        turns = self._turns[:, None] + np.cumsum(v, axis=1) * rate / SAMPLE_RATE_HZ
+        rate = self._ratio / (2 * np.pi) * BLOCK_S       # turns of the motor shaft in a block at 1 rad/s
+        turns = (_columns(self._turns) + _columns(before * rate) * RAMP
+                 + _columns((speed - before) * rate / 2) * RAMP ** 2)
+        uneven = [1 + self._uneven * np.sin(2 * np.pi * self._wobble / self._ratio * at) for at in turns[:, [0, -1]].T]
         self._turns = turns[:, -1] % 1e4
-        first = self._shaft(0, turns, speed * rate[:, 0])
-        second = self._shaft(1, turns * self._second[:, None], speed * rate[:, 0] * self._second)
-        balance = self._balance[:, None]
-        whine = np.sqrt(1 - balance) * first + np.sqrt(balance) * second
-        whine *= 1 + self._uneven[:, None] * np.sin(2 * np.pi * self._wobble[:, None] / self._ratio[:, None] * turns)
-        noise = self.rng.standard_normal((9, BLOCK), dtype=np.float32)
-        share = self.config.friction_share
-        whole = (np.sqrt(1 - share) * whine * _power(before, speed, self._whine_power, ramp)
-                 + np.sqrt(share) * noise * _power(before, speed, self._friction_power, ramp))
+        a_second = speed * rate / BLOCK_S
+        first = self._shaft(0, turns, a_second)
+        second = self._shaft(1, turns * self._second[:, None], a_second * self._second)
+        whine, friction = np.sqrt(1 - self.config.friction_share), np.sqrt(self.config.friction_share)
+        whines = _faded(*(whine * self._loud * v ** self._whine_power * u
+                          for v, u in zip((before, speed), uneven, strict=True)))
+        rubs = _faded(*(friction * self._loud * v ** self._friction_power for v in (before, speed)))
+        balance = _columns(self._balance.astype(np.float32))
+        out = (np.sqrt(1 - balance) * first + np.sqrt(balance) * second) * whines
+        out += self.rng.standard_normal((9, BLOCK), dtype=np.float32) * rubs
         if self._knock.max() > 1e-6:
-            decay = np.exp(-ramp * BLOCK_S / KNOCK_S) * 10 ** (self.config.knock_db / 20)
-            whole += self._knock[:, None] * decay * self.rng.standard_normal((9, BLOCK), dtype=np.float32)
-        return (whole * self._loud[:, None]).astype(np.float32)
+            decay = np.exp(-RAMP * BLOCK_S / KNOCK_S) * 10 ** (self.config.knock_db / 20)
+            knocks = (_columns(self._knock * self._loud) * decay).astype(np.float32)
+            out += knocks * self.rng.standard_normal((9, BLOCK), dtype=np.float32)
+        return out
 
     def _shaft(self, which: int, turns: Array, turns_a_second: Array) -> NDArray[np.float32]:
         """The shaft's sound at a turn count, with as many orders as fit below HIGHEST_HZ."""
         limits = self._limits[which]
         fits = limits[None] * np.maximum(turns_a_second, 1e-9)[:, None] <= HIGHEST_HZ
-        table = np.take_along_axis(self._tables[which], fits.argmax(1)[:, None, None], axis=1)[:, 0]
-        return np.take_along_axis(table, (turns * TABLE).astype(np.int64) % TABLE, axis=1)
+        table = (np.arange(9) * limits.size + fits.argmax(1)) * TABLE
+        return self._tables[which].take(table[:, None] + ((turns * TABLE).astype(np.int64) & (TABLE - 1)))
 
 
-def _power(before: Array, speed: Array, exponent: Array, ramp: Array) -> Array:
-    """speed ** exponent (9, BLOCK), faded over the block."""
-    low, high = before ** exponent, speed ** exponent
-    return low[:, None] + (high - low)[:, None] * ramp
+def _columns(values: NDArray) -> NDArray:
+    """(9, 1)."""
+    return values[:, None]
+
+
+def _faded(low: Array, high: Array) -> NDArray[np.float32]:
+    """(9, BLOCK) from one value of each joint to the next."""
+    return _columns(low.astype(np.float32)) + _columns((high - low).astype(np.float32)) * RAMP.astype(np.float32)

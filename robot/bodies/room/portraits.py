@@ -70,7 +70,7 @@ def _alpha(outline, mirrored: bool) -> NDArray[np.float32]:
         points[:, 0] = PICTURE - 1 - points[:, 0]
     mask = np.zeros((PICTURE, PICTURE), np.float32)
     cv2.fillPoly(mask, [points], 1.0)
-    return cv2.GaussianBlur(mask, (5, 5), 1.2)
+    return np.asarray(cv2.GaussianBlur(mask, (5, 5), 1.2), np.float32)
 
 
 def _layer(picture: NDArray[np.uint8], alpha: NDArray[np.float32], origin: Array, px_per_m: float) -> Layer:
@@ -80,7 +80,7 @@ def _layer(picture: NDArray[np.uint8], alpha: NDArray[np.float32], origin: Array
     bgra = np.dstack([picture * alpha[..., None], alpha * 255]).round().astype(np.uint8)[crop]
     levels = [np.ascontiguousarray(bgra)]
     while min(levels[-1].shape[:2]) > 24:
-        levels.append(cv2.pyrDown(levels[-1]))
+        levels.append(np.asarray(cv2.pyrDown(levels[-1]), np.uint8))
     return Layer(tuple(levels), px_per_m, frozen(origin - [columns[0], rows[0]]))
 
 
@@ -93,9 +93,9 @@ def _hand(skin: NDArray[np.uint8], px_per_m: float) -> Layer:
     for y, top in ((-0.034, 0.06), (-0.012, 0.085), (0.011, 0.08), (0.033, 0.055)):
         cv2.line(mask, at(y * 0.8, -0.02), at(y, top), 1.0, round(0.017 * px_per_m))
     cv2.line(mask, at(0.03, -0.05), at(0.07, 0.0), 1.0, round(0.019 * px_per_m))
-    mask = cv2.GaussianBlur(mask, (5, 5), 1.2)
+    soft = np.asarray(cv2.GaussianBlur(mask, (5, 5), 1.2), np.float32)
     picture = np.full((size, size, 3), skin, np.uint8)
-    return _layer(picture, mask, np.array([size / 2, size / 2]), px_per_m)
+    return _layer(picture, soft, np.array([size / 2, size / 2]), px_per_m)
 
 
 @cache

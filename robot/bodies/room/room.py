@@ -21,7 +21,7 @@ from robot.bodies.room.portraits import portrait
 from robot.bodies.room.shoebox import HEAD_AT, SPEED_OF_SOUND
 from robot.bodies.room.sound_path import EarPlaces
 from robot.bodies.room.soundscape import SPEECH_DBFS, Emission, SoundConfig, Soundscape
-from robot.bodies.room.tracks import Track, edges
+from robot.bodies.room.tracks import SILENT, Track, edges
 from robot.bodies.room.voices import active_level, spoken
 from robot.errors import BadRequest
 from robot.settings import nearest
@@ -58,6 +58,7 @@ class RoomPerson:
     figure: Figure
     room: "Room"
     track: Track = field(default_factory=Track)
+    _mouth: Array = field(default_factory=lambda: np.zeros(3))   # when last heard
 
     @property
     def name(self) -> str:
@@ -122,6 +123,13 @@ class RoomPerson:
         """Gone at once, in mid-word too."""
         self.figure.present = False
         self.track.cut()
+
+    def emission(self, t: float) -> Emission:
+        """The next 10 ms of the voice, which end at t."""
+        dry = self.track.next_block()
+        if dry is not SILENT:
+            self._mouth = self.mouth(t)
+        return Emission(dry, self._mouth)
 
     def mouth(self, t: float) -> Array:
         """(3,) m in base."""
@@ -248,9 +256,7 @@ class Room:
         if self.faults.active(t, "loudspeaker"):
             driven = np.zeros_like(driven)
         self.played.sounded(driven)
-        places = self.places(t)
-        voices = {name: Emission(p.track.next_block(), p.figure.pose(t, places).mouth)
-                  for name, p in self._people.items()}
+        voices = {name: p.emission(t) for name, p in self._people.items()}
         sounds = {str(place): Emission(track.next_block(), _noise_place(place))
                   for place, track in enumerate(self._noises)}
         mics = self.sound.capture(self.ears, self.head_pose_true.body_yaw, velocity, driven, voices, sounds)

@@ -42,6 +42,7 @@ class Joints:
         self.port = EmulatorPort(self.emulator)
         self.bus = ServoBus(self.port, self.body.servos, self.parked())
         self._in_body = np.array([*self.body.sleep_position, *rpy_of(self.body.sleep_rotation)])
+        self._before = self._in_body     # a tick earlier: together they tell Newton where to begin
         self._repairs: list[tuple[float, str]] = []
         if not self.limp:
             goal = self.upright()
@@ -96,9 +97,9 @@ class Joints:
 
     def _remember(self, t: float) -> None:
         positions = self.emulator.true_positions()
-        found = self._platform.forward(positions[STEWART], self._in_body)
+        found = self._platform.forward(positions[STEWART], 2 * self._in_body - self._before)
         if found is not None:            # arms that no pose fits (a servo without torque is pushed) keep the last one
-            self._in_body = found
+            self._before, self._in_body = self._in_body, found
         yaw = rotation(0.0, 0.0, positions[0])
         turned = yaw @ rotation(*self._in_body[3:])
         self.pose = HeadPose(t, frozen(yaw @ self._in_body[:3]), frozen(rpy_of(turned)), float(positions[0]))

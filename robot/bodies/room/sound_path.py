@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from calibration.frames import Array, rotation
 from perception.audio.block import BLOCK
-from robot.bodies.room.arrivals import PARTS, TAPS, Arrivals, Spectrum, partitioned
+from robot.bodies.room.arrivals import PARTS, TAPS, Arrivals, Spectrum, direct_response, partitioned
 from robot.bodies.room.shoebox import Shoebox
 
 YAW_STEP = np.deg2rad(5.0)   # neighbours differ by 9 mm at the outer microphones: a fade between them is clean to 7 kHz
@@ -97,8 +97,7 @@ class SoundPath:
             return self._filter
         self._place, self._ears = place, ears
         out = self._reflected(place, ears)
-        direct = Arrivals.between(place[None], ears.exact, np.ones(1), np.zeros(1, np.int64))
-        out[:, :DIRECT_PARTS] += partitioned(direct.response(DIRECT_PARTS * BLOCK))
+        out[:, :DIRECT_PARTS] += partitioned(direct_response(place, ears.exact, DIRECT_PARTS * BLOCK))
         if self.extra is not None:
             out[:, :self.extra.shape[1]] += self.extra
         return out

@@ -8,12 +8,13 @@ from calibration.body_model import BodyModel
 from calibration.frames import Array, rotation
 from perception.audio.block import BLOCK, SAMPLE_RATE_HZ
 from robot.bodies.room.ambience import DiffuseNoise, MicrophoneConfig, Microphones
-from robot.bodies.room.arrivals import LEAD, PARTS, Arrivals, Spectrum, partitioned
+from robot.bodies.room.arrivals import LEAD, PARTS, Spectrum, direct_response, partitioned
 from robot.bodies.room.late_field import LateTail, tail_response
 from robot.bodies.room.loudspeaker import NOMINAL_DBFS, Driver, LoudspeakerConfig
 from robot.bodies.room.motor_noise import MotorNoise, MotorNoiseConfig
 from robot.bodies.room.shoebox import HEAD_AT, BoxConfig, Shoebox
 from robot.bodies.room.sound_path import EarPlaces, Reflections, SoundPath
+from robot.bodies.room.tracks import SILENT
 
 SPEECH_DBFS = -34.0          # a person at 1 m: 60 dB SPL (ISO 9921 normal effort) with full scale at 94 dB SPL
 SHELL_S = 0.003              # s, how long the case rings between loudspeaker and microphones
@@ -63,6 +64,7 @@ class Soundscape:
         self._tails = {stem: LateTail(tail_response(self.box, self.body.mic_positions, self.seed + place))
                        for place, stem in enumerate(("near", "echo", "ambient"))}
         self._echo_path = SoundPath(self.box, _shell(self.body, self.config.loudspeaker, rng(5)))
+        self._paths["echo loudspeaker"] = self._echo_path
         self._echo_gain = self._echo_gain_at_rest()
         self.stems = {stem: np.zeros((self._mics, BLOCK), np.float32) for stem in STEMS}
 
@@ -78,35 +80,40 @@ class Soundscape:
         silent = np.zeros((self._mics, BLOCK), np.float32)
         self.stems = {stem: silent if sound is None else sound * self.microphones.gain
                       for stem, sound in sounds.items()}
-        self.direct_speech = sum((e.dry / np.float32(max(0.1, np.linalg.norm(e.place - ears.head)))
-                                  for e in voices.values()), np.zeros(BLOCK, np.float32))
-        return self.microphones.capture(sum(self.stems.values()))
+        self.direct_speech = np.zeros(BLOCK, np.float32)
+        for emission in voices.values():
+            if emission.dry is not SILENT:
+                distance = max(0.1, float(np.linalg.norm(emission.place - ears.head)))
+                self.direct_speech += emission.dry / np.float32(distance)
+        return self.microphones.capture(np.sum(list(self.stems.values()), axis=0))
 
     def _arriving(self, stem: str, emissions: dict[str, Emission], ears: EarPlaces) -> NDArray[np.float32] | None:
         """(M, BLOCK) of the sources of a stem with their reverberation; None in silence."""
         total, dry = None, None
         for name, emission in emissions.items():
+            if emission.dry is SILENT and f"{stem} {name}" not in self._paths:
+                continue
             path = self._path(stem, name)
             arrived = path.step(emission.dry, emission.place, ears)
             if arrived is not None:
                 total = arrived if total is None else total + arrived
-            if emission.dry.any():
+            if emission.dry is not SILENT:
                 dry = emission.dry if dry is None else dry + emission.dry
         late = self._tails[stem].step(dry)
         return late if total is None else total if late is None else total + late
 
     def _path(self, stem: str, name: str) -> SoundPath:
-        if stem == "echo":
-            return self._echo_path
-        return self._paths.setdefault(f"{stem} {name}", SoundPath(self.box))
+        key = f"{stem} {name}"
+        if key not in self._paths:
+            self._paths[key] = SoundPath(self.box)
+        return self._paths[key]
 
     def _echo_gain_at_rest(self) -> np.float32:
         """Sets the echo of speech at NOMINAL_DBFS to near_to_echo_db below a person at 1 m, mean over microphones."""
         mics = self.body.mic_positions + HEAD_AT
         place = loudspeaker_place(self.body, self.config.loudspeaker)
         whole = Reflections(self.box, place).at(EarPlaces(mics, self.body.mic_positions, HEAD_AT, 0.0)).copy()
-        direct = Arrivals.between(place[None], mics, np.ones(1), np.zeros(1, np.int64))
-        whole += partitioned(direct.response(PARTS * BLOCK))
+        whole += partitioned(direct_response(place, mics, PARTS * BLOCK))
         assert self._echo_path.extra is not None
         whole[:, :self._echo_path.extra.shape[1]] += self._echo_path.extra
         taps = np.fft.irfft(whole, 2 * BLOCK)[..., :BLOCK].reshape(self._mics, -1)
