@@ -23,7 +23,7 @@ def split_voices(words: str, cache: str, validation: bool) -> Voices:
     def part(names: list[str]) -> tuple[str, ...]:
         return tuple(name for number, name in enumerate(names) if (number % 5 == 4) == validation)
 
-    people, robots = part(recorded) * 1 + part(spoken), part(spoken) * 2 + part(recorded)[::2]
+    people, robots = part(recorded) + part(spoken), part(spoken) * 2 + part(recorded)[::2]
     return Voices(robots, people, part(spoken) + part(recorded), cache)
 
 
@@ -45,7 +45,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--step", type=int, default=1)
     parser.add_argument("--validation", action="store_true")
-    parser.add_argument("--words", required=True, help="folder with the recorded words (klettres-data, ktuberling-data)")
+    parser.add_argument("--words", required=True, help="folder with the sounds of klettres-data and ktuberling-data")
     options = parser.parse_args()
     who = split_voices(options.words, str(options.out / "voices"), options.validation)
     options.out.mkdir(parents=True, exist_ok=True)

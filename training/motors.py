@@ -21,7 +21,7 @@ def eased(count: int, start: float, seconds: float) -> np.ndarray:
 
 
 def pose(rng: np.random.Generator, seconds: float, liveliness: float) -> tuple[np.ndarray, np.ndarray]:
-    """Commanded (rows, 6): x? no; z, roll, pitch, head yaw, body yaw, and antennas (rows, 2)."""
+    """Commanded (rows, 5) z, roll, pitch, head yaw, body yaw in m and rad, and antennas (rows, 2)."""
     rows = int(seconds * ROWS_HZ)
     t = np.arange(rows) / ROWS_HZ
     out, antennas = np.zeros((rows, 5)), np.zeros((rows, 2))
@@ -54,7 +54,8 @@ def pose(rng: np.random.Generator, seconds: float, liveliness: float) -> tuple[n
     out[:, 3] += out[:, 4]
     for side in range(2):
         for start in rng.uniform(0, seconds, rng.poisson(seconds / 5)):
-            antennas[:, side] += rng.choice([-1, 1]) * rng.uniform(0.2, 1.2) * eased(rows, start, rng.uniform(0.15, 0.6))
+            flick = rng.choice([-1, 1]) * rng.uniform(0.2, 1.2)
+            antennas[:, side] += flick * eased(rows, start, rng.uniform(0.15, 0.6))
     return out, antennas
 
 
@@ -96,7 +97,8 @@ class Gearbox:
         tone = np.zeros(count)
         for number, partial in enumerate(self.partials, 1):
             audible = number * self.whine_hz * size < 7500
-            tone += partial * audible * np.sin(2 * np.pi * number * self.whine_hz * turned + rng.uniform(0, 6.28)) / number**0.5
+            phase = 2 * np.pi * number * self.whine_hz * turned + rng.uniform(0, 6.28)
+            tone += partial * audible * np.sin(phase) / number**0.5
         noise = rng.standard_normal(count)
         hiss = sum(lfilter(*iirpeak(hertz, quality, fs=RATE), noise) for hertz, quality in self.resonances)
         hiss = sosfilt(self.tilt, hiss + 0.05 * noise)
@@ -124,7 +126,8 @@ def noises(robot: np.random.Generator, rng: np.random.Generator, speeds: np.ndar
     real = np.concatenate([np.zeros((lag, JOINTS)), speeds])[:len(speeds)]
     samples = len(speeds) * RATE // ROWS_HZ
     at = np.arange(samples) * ROWS_HZ / RATE
-    return np.stack([box.sound(rng, np.interp(at, np.arange(len(real)), real[:, joint])) for joint, box in enumerate(boxes)])
+    speeds_at = [np.interp(at, np.arange(len(real)), column) for column in real.T]
+    return np.stack([box.sound(rng, speed) for box, speed in zip(boxes, speeds_at, strict=True)])
 
 
 def at_microphones(rng: np.random.Generator, sounds: np.ndarray, mics: np.ndarray) -> np.ndarray:
@@ -134,7 +137,7 @@ def at_microphones(rng: np.random.Generator, sounds: np.ndarray, mics: np.ndarra
     spectra = np.fft.rfft(sounds, size, axis=1)
     hertz = np.fft.rfftfreq(size, 1 / RATE)
     distance = np.linalg.norm(mics[:, None] - PLACES[None], axis=2)
-    out = np.stack([np.fft.irfft((spectra * np.exp(-2j * np.pi * hertz * d[:, None] / 343.0) * (0.1 / d[:, None])).sum(0),
-                                 size)[:count] for d in distance])
+    delayed = (spectra * np.exp(-2j * np.pi * hertz * d[:, None] / 343.0) * (0.1 / d[:, None]) for d in distance)
+    out = np.stack([np.fft.irfft(parts.sum(axis=0), size)[:count] for parts in delayed])
     body = sosfilt(butter(2, rng.uniform(400, 1500), fs=RATE, output="sos"), sounds.sum(axis=0))
     return out + body * rng.uniform(0.1, 0.8, (len(mics), 1))

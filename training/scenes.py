@@ -5,7 +5,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.signal import butter, resample, sosfilt
+from scipy.signal import butter, sosfilt
 
 from training import motors, room, sounds, voices
 
@@ -50,11 +50,12 @@ def active_rms(signal: np.ndarray) -> float:
     return float(np.sqrt(energy[loud].mean())) + 1e-9 if loud.any() else 1e-9
 
 
-def another_throat(rng: np.random.Generator, clip: np.ndarray) -> np.ndarray:
-    """The clip a little higher or lower, faster or slower: another speaker."""
+def another_throat(rng: np.random.Generator, said: np.ndarray) -> np.ndarray:
+    """The same a little higher or lower, faster or slower: another speaker."""
     if rng.uniform() < 0.4:
-        return clip
-    return resample(clip, max(16, int(clip.size / rng.uniform(0.84, 1.2)))).astype(np.float32)
+        return said
+    factor = rng.uniform(0.84, 1.2)
+    return np.interp(np.arange(0, said.size - 1, factor), np.arange(said.size), said).astype(np.float32)
 
 
 def array(rng: np.random.Generator) -> np.ndarray:
@@ -130,10 +131,12 @@ class _Builder:
     def robot_speaks(self, utterances: list[float]) -> None:
         rng = self.rng
         voice = str(rng.choice(self.who.robots))
-        words = [another_throat(rng, c) for c in voices.clips(voice, self.who.cache)]
+        words = voices.clips(voice, self.who.cache)
         begin = int(rng.choice([0.05, 0.3, 1.0, 3.0]) * rng.uniform(0.5, 1.5) * RATE)
         end = SAMPLES if rng.uniform() < 0.7 else int(rng.uniform(7, 15) * RATE)
-        self.reference[begin:end] = voices.talk(rng, tuple(words), (end - begin) / RATE, (0.05, 0.6))
+        said = another_throat(rng, voices.talk(rng, words, 1.25 * (end - begin) / RATE, (0.05, 0.6)))
+        said = said[:end - begin]
+        self.reference[begin:begin + said.size] = said
         self.reference *= min(rng.uniform(0.2, 1.6), 0.9 / np.abs(self.reference).max())
         self.duck(utterances)
         played = loudspeaker(rng, self.reference)
@@ -168,7 +171,8 @@ class _Builder:
             low = 0.0 if rng.uniform() < 0.15 else db(-rng.uniform(8, 16))
             gain[start:start + length] = low
             ramp = np.ones(int(rng.uniform(0.02, 0.12) * RATE))
-            self.reference *= np.convolve(np.pad(gain, (ramp.size, 0), mode="edge"), ramp / ramp.size, "valid")[:SAMPLES]
+            padded = np.pad(gain, (ramp.size, 0), mode="edge")
+            self.reference *= np.convolve(padded, ramp / ramp.size, "valid")[:SAMPLES]
             if rng.uniform() < 0.6:
                 rows = slice(int(at * 100), int(at * 100 + length / 160))
                 self.speeds[rows] = 0
@@ -176,14 +180,14 @@ class _Builder:
     def person(self, at: float, hums: bool) -> None:
         rng = self.rng
         voice = str(rng.choice(self.who.hummers if hums else self.who.people))
-        parts = tuple(another_throat(rng, c) for c in voices.clips(voice, self.who.cache, hums))
+        parts = voices.clips(voice, self.who.cache, hums)
         begin = int(at * RATE)
         if hums:
             dry = parts[rng.integers(len(parts))][:int(0.9 * RATE)]
         else:
             order = rng.permutation(len(parts))
             dry = voices.talk(rng, tuple(parts[i] for i in order[:8]), rng.uniform(0.5, 3.2), (0.05, 0.3))
-        dry = dry[:SAMPLES - begin - 1600]
+        dry = another_throat(rng, dry)[:SAMPLES - begin - 1600]
         if dry.size < 2000:
             return
         signal = np.zeros(SAMPLES, np.float32)
@@ -230,7 +234,8 @@ class _Builder:
         if not turning.any():
             return
         level = rng.uniform(-14, 9) if rng.uniform() < 0.8 else rng.uniform(-30, -10)
-        self.sound += (wet * self.loud_rms * db(level) / (np.sqrt(np.square(wet[0][turning]).mean()) + 1e-9)).astype(np.float32)
+        loud = np.sqrt(np.square(wet[0][turning]).mean()) + 1e-9
+        self.sound += (wet * self.loud_rms * db(level) / loud).astype(np.float32)
 
     def ambient(self) -> None:
         rng = self.rng

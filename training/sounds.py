@@ -18,7 +18,8 @@ def impacts(rng: np.random.Generator) -> np.ndarray:
     hiss, crisp = rng.uniform(0.05, 1.5), rng.uniform(0.001, 0.02)
     at = 0.0
     for _ in range(rng.integers(1, 7)):
-        hit = (np.sin(2 * np.pi * np.outer(modes, t)) * np.exp(-t / damping[:, None]) * rng.uniform(0.2, 1, (modes.size, 1))).sum(0)
+        ringing = np.sin(2 * np.pi * np.outer(modes, t)) * np.exp(-t / damping[:, None])
+        hit = (ringing * rng.uniform(0.2, 1, (modes.size, 1))).sum(axis=0)
         hit = hit + hiss * rng.standard_normal(t.size) * np.exp(-t / crisp)
         begin = int(at * RATE)
         if begin + t.size > out.size:

@@ -8,7 +8,7 @@ A voice is `source:name`. The hearing bench's recorded voices and its espeak voi
 """
 import subprocess
 import tempfile
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -69,10 +69,10 @@ def _spoken(command: list[str], texts: list[str]) -> list[np.ndarray]:
     return out
 
 
-@lru_cache(maxsize=None)
-def clips(voice: str, cache: str, hums: bool = False) -> tuple[np.ndarray, ...]:
+@cache
+def clips(voice: str, folder: str, hums: bool = False) -> tuple[np.ndarray, ...]:
     """All clips of a voice; with `hums` its short murmurs (recorded voices: their shortest words)."""
-    file = Path(cache) / f"{voice.replace('/', '_').replace(':', '_')}_{'hums' if hums else 'says'}.npz"
+    file = Path(folder) / f"{voice.replace('/', '_').replace(':', '_')}_{'hums' if hums else 'says'}.npz"
     if not file.exists():
         found = [clip for clip in map(trimmed, _raw(voice, HUMS if hums else TEXTS)) if clip is not None]
         if voice.startswith("words:"):

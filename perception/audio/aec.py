@@ -79,7 +79,7 @@ class EchoCanceller:
         self._paths = fft.rfft(frames, axis=2)
 
     def step(self, mics: Samples, far: Samples, usable: NDArray[np.bool_]) -> Cancelled:
-        """mics (M, 160); far (320,) the two newest aligned blocks of the reference; usable (M,): mics that may teach."""
+        """mics (M, 160); far (320,) two newest aligned blocks of the reference; usable (M,): mics that may teach."""
         self._far[1:] = self._far[:-1]
         self._far[0] = fft.rfft(far)
         echo = fft.irfft((self._paths * self._far).sum(axis=1), FRAME, axis=1)[:, BLOCK:]
@@ -92,16 +92,18 @@ class EchoCanceller:
 
     def _adapt(self, error: Spectra, usable: NDArray[np.bool_]) -> None:
         config = self.config
-        power = squared(error[usable]).mean(axis=0)
+        weights = usable.astype(np.float32)
+        error = error * weights[:, None]
+        power = (weights / weights.sum()) @ squared(error)
         self._noise = config.noise_smoothing * self._noise + (1 - config.noise_smoothing) * power
         observed = config.noise_weight * np.maximum(self._noise, config.noise_floor * power)
         far_power = squared(self._far)
         weighted = self._variance * far_power
         gain = self._variance / (weighted.sum(axis=0) + observed + 1e-9)
         step = gain * self._far.conj()
-        self._paths += step * (error * usable[:, None])[:, None, :]
+        self._paths += step * error[:, None, :]
         forget = config.transition**2
-        path_power = squared(self._paths).sum(axis=0) / max(1, usable.sum())
+        path_power = squared(self._paths).sum(axis=0) / weights.sum()
         self._variance = forget * (1 - 0.5 * gain * far_power) * self._variance + (1 - forget) * path_power
         self._constrain()
 

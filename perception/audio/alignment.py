@@ -1,8 +1,8 @@
 """Which sample of the reference is in the microphones now: start from the nominal delay, repair slips, search if lost.
 
-A slip (an xrun, a jump of the playback clock) moves the echo by some ms. The filter's echo estimate still has the right
-shape then, only at the wrong time: its cross-correlation with a microphone shows by how much, and the reference is moved
-while the filter is kept (found 36 of 42 jumps of 8-40 ms in the prototype, one false move in 91 minutes).
+A slip (an xrun, a jump of the playback clock) moves the echo by some ms. The filter's echo estimate still has the
+right shape then, only at the wrong time: its cross-correlation with a microphone shows by how much, and the reference
+is moved while the filter is kept (36 of 42 jumps of 8-40 ms found in the prototype, one false move in 91 minutes).
 """
 from dataclasses import dataclass
 

@@ -100,7 +100,7 @@ class EgoNoise:
         motors = self._activity @ self.motors
         leaked = self.leak * self._echo_bands
         bins = (BIN_FROM_BANDS @ self.leak) * self._echo_bins + BIN_FROM_BANDS @ ((self.floor + motors) / _BAND_BINS)
-        return Expected(leaked, self.floor, motors, bins)
+        return Expected(leaked, self.floor, motors, bins.astype(np.float32))
 
     def learn(self, residual: Powers, expected: Expected, disturbed: bool) -> None:
         """disturbed: the canceller was just moved, a broad excess is then no sign of a voice."""

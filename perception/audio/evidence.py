@@ -13,7 +13,6 @@ from perception.audio.block import Samples
 from perception.audio.ego_noise import ACTIVITIES, EgoNoise, EgoNoiseConfig, Expected
 from perception.audio.pitch import Pitch
 from perception.audio.spectrum import (
-    BAND_CENTRES_HZ,
     BANDS,
     BIN_FROM_BANDS,
     BINS,
@@ -58,19 +57,18 @@ class Evidence:
 
 def pairs(bands: Powers) -> Powers:
     """(BANDS,) -> (PAIRS,) means of neighbours."""
-    return bands.reshape(PAIRS, 2).mean(axis=1)
+    return 0.5 * (bands[::2] + bands[1::2])
 
 
 def decibel_tens(ratio: Powers, low: float = -3.0, high: float = 3.0) -> Powers:
     """log10 of a power ratio, clipped."""
-    return np.clip(np.log10(ratio + 1e-9), low, high)
+    return np.minimum(np.maximum(np.log10(ratio + 1e-9), low), high)
 
 
 class EvidenceStreams:
     """From cancelled blocks to evidence."""
 
-    def __init__(self, mic_positions: NDArray[np.float64], config: EvidenceConfig = EvidenceConfig(),
-                 ego_noise: EgoNoiseConfig = EgoNoiseConfig()):
+    def __init__(self, mic_positions: NDArray[np.float64], config: EvidenceConfig, ego_noise: EgoNoiseConfig):
         mics = len(mic_positions)
         self.config = config
         self.ego_noise = EgoNoise(ego_noise)
@@ -94,14 +92,15 @@ class EvidenceStreams:
         first = int(np.argmax(usable))
         spectra = self._frames.step(np.concatenate([cancelled.residual, cancelled.echo, mics[first:first + 1]]))
         residual, echo = spectra[:count], spectra[count:2 * count]
-        use = usable if usable.any() else ~usable
+        use = (usable if usable.any() else ~usable).astype(np.float32)
+        mean = use / use.sum()
         residual_power, echo_power = squared(residual), squared(echo)
-        heard = in_bands(residual_power[use].mean(axis=0))
+        heard = in_bands(mean @ residual_power)
         self._slip = 1.0 if slipped else self._slip * self.config.slip_decay
-        expected = self.ego_noise.predict(heard, echo_power[use].mean(axis=0), activity)
+        expected = self.ego_noise.predict(heard, mean @ echo_power, activity)
         white = self._whitening.step(residual * use[:, None], expected)
         self.ego_noise.learn(heard, expected, self._slip > 0.3)
-        coherence = self._coherence(residual, echo, residual_power, echo_power, use)
+        coherence = self._coherence(residual, echo, residual_power, echo_power, mean)
         masked_spectrum, masked_bands = self._masked(residual[first], residual_power[first], expected)
         masked = self._resynthesis.step(masked_spectrum)
         strength, pitch = self._pitch.step(np.stack([masked, cancelled.residual[first], cancelled.echo[first]]))
@@ -116,7 +115,7 @@ class EvidenceStreams:
             decibel_tens(white.energy, -2), (np.log10(white.directional + 1e-3), np.log10(white.peak + 1e-3)),
             strength, np.abs(np.log2(pitch[0] / pitch[1:])), (np.log2(pitch[0] / 150),),
             vads, np.log10(1 + activity),
-            (self._slip, far_level, far_now, min(1.0, self._blocks / 300), float((heard > 2 * total).mean())),
+            (self._slip, far_level, far_now, min(1.0, self._blocks / 300), np.count_nonzero(heard > 2 * total) / BANDS),
         ]).astype(np.float32)
         self._blocks += 1
         motors = float(expected.motors.sum() / total.sum())
@@ -124,20 +123,20 @@ class EvidenceStreams:
                         float(self._silero.probability[1])), motors, masked_bands)
 
     def _coherence(self, residual: Spectra, echo: Spectra, residual_power: Powers, echo_power: Powers,
-                   use: NDArray[np.bool_]) -> Powers:
+                   mean: Powers) -> Powers:
         """Magnitude-squared coherence of residual and echo estimate (BANDS,)."""
         rate = self.config.coherence_rate
         self._cross += rate * (residual * echo.conj() - self._cross)
         self._autos[0] += rate * (residual_power - self._autos[0])
         self._autos[1] += rate * (echo_power - self._autos[1])
-        common = squared(self._cross[use]) / (self._autos[1][use] + 1e-10)
-        return np.clip(in_bands(common.mean(axis=0)) / (in_bands(self._autos[0][use].mean(axis=0)) + 1e-10), 0, 1)
+        common = mean @ (squared(self._cross) / (self._autos[1] + 1e-10))
+        return np.minimum(in_bands(common) / (in_bands(mean @ self._autos[0]) + 1e-10), 1)
 
     def _masked(self, residual: Spectra, power: Powers, expected: Expected) -> tuple[Spectra, Powers]:
         bands = in_bands(power)
         by_band = BIN_FROM_BANDS @ (1 - self.config.over * expected.total / (bands + 1e-12))
         by_bin = 1 - self.config.over * expected.bins / (power + 1e-12)
-        gain = np.clip(np.maximum(np.minimum(by_band, 0.5 * (by_band + by_bin)), 0), self.config.least_gain, 1)
+        gain = np.maximum(np.minimum(by_band, 0.5 * (by_band + by_bin)), self.config.least_gain)
         return residual * gain, in_bands(power * gain**2)
 
     def _vads(self, mic: Samples, masked: Samples, clean: Samples) -> NDArray[np.float32]:
@@ -150,10 +149,7 @@ class EvidenceStreams:
         return np.append(np.log(probability / (1 - probability)) / 4, self._web_rtc.step(both[1]))
 
     def _far_activity(self, far: Samples) -> tuple[float, float]:
-        """The reference's level against its own recent peak (log10 of power, 0 is loud, -4 silent), and whether it plays."""
+        """The reference's level against its recent peak (log10 of power, 0 loud, -4 silent), and whether it plays."""
         power = float(far @ far) / far.size
         self._far_peak = max(power, self._far_peak * self.config.level_decay, 1e-6)
         return float(np.clip(np.log10(power / self._far_peak + 1e-4), -4, 0)), float(power > 1e-7)
-
-
-BAND_IS_HIGH = BAND_CENTRES_HZ > 900.0   # a closed mouth has little above it

@@ -32,7 +32,9 @@ class Fronted:
     evidence: Evidence
     usable: NDArray[np.bool_]        # (M,)
     activity: NDArray[np.float64]    # (5,) of the motors
+    reference: Samples               # (160,) finite, as handed to the loudspeaker
     aligned: bool                    # the place of the echo is known
+    slipped: bool                    # the echo has just moved, or audio was lost
     health: tuple[Health, ...]
 
 
@@ -59,7 +61,8 @@ class FrontEnd:
         clean = self._recognition.step(checked.mics[first], far[BLOCK:])
         activity = self._motors.step(commanded_velocity)
         evidence = self._evidence.step(checked.mics, cancelled, clean, far[BLOCK:], activity, slipped, checked.usable)
-        return Fronted(cancelled, clean, evidence, checked.usable, activity, self._alignment.known, checked.health)
+        return Fronted(cancelled, clean, evidence, checked.usable, activity, checked.reference, self._alignment.known,
+                       slipped, checked.health)
 
     def _realign(self, mic: Samples, cancelled: Cancelled, first: int) -> bool:
         move = self._alignment.moved(mic, cancelled.echo[first], cancelled.residual[first])

@@ -5,7 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.health import Health, Level
-from perception.audio.block import BLOCK_S, AudioBlock, Samples
+from perception.audio.block import BLOCK, BLOCK_S, AudioBlock, Samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +67,13 @@ class Microphones:
 
     def step(self, block: AudioBlock) -> Checked:
         mics, reference = block.mics, block.reference
-        good = np.isfinite(mics)
-        absent = ~good.all(axis=1)
-        good_reference = np.isfinite(reference)
-        reference_absent = not good_reference.all()
+        absent = ~np.isfinite(mics).all(axis=1)
+        reference_absent = not np.isfinite(reference).all()
         if absent.any():
-            mics = np.where(good, mics, np.float32(0))
+            mics = np.where(np.isfinite(mics), mics, np.float32(0))
         if reference_absent:
-            reference = np.where(good_reference, reference, np.float32(0))
-        mics, reference = np.clip(mics, -1, 1), np.clip(reference, -1, 1)
+            reference = np.where(np.isfinite(reference), reference, np.float32(0))
+        mics, reference = np.minimum(np.maximum(mics, -1), 1), np.minimum(np.maximum(reference, -1), 1)
         health = self._judge(block.t, mics, np.append(absent, reference_absent))
         usable = np.array([part.level == "ok" for part in self._parts])
         return Checked(mics, reference, usable, health)
@@ -86,16 +84,17 @@ class Microphones:
         self._last = mics[:, -1].astype(float)
         self._unchanged = np.where(still, self._unchanged + BLOCK_S, 0.0)
         keep = 1 - BLOCK_S                       # about one second of memory
-        self._clipped = keep * self._clipped + BLOCK_S * (np.abs(mics) > config.clip_level).mean(axis=1)
-        self._power = keep * self._power + BLOCK_S * np.square(mics).mean(axis=1)
+        self._clipped = keep * self._clipped + BLOCK_S * (np.abs(mics) > config.clip_level).sum(axis=1) / BLOCK
+        self._power = keep * self._power + BLOCK_S * np.square(mics).sum(axis=1) / BLOCK
         self._bad_numbers = np.where(absent, 1.0, keep * self._bad_numbers)
         alive = self._unchanged < config.dead_after
         typical = np.median(self._power[alive]) if alive.any() else 0.0
         weak = self._power < typical * 10 ** (-config.weak_db / 10)
         self._weak = np.where(weak & alive, self._weak + BLOCK_S, 0.0)
-        found = [self._parts[m].judge(t, *self._state(m, alive[m]), config.recover_after) for m in range(len(self._parts))]
-        array: Level = "ok" if alive.any() else "gone"
-        found.append(self._array.judge(t, array, "" if alive.any() else "every microphone delivers a constant signal", 0.0))
+        found = [part.judge(t, *self._state(m, alive[m]), config.recover_after) for m, part in enumerate(self._parts)]
+        deaf = not alive.any()
+        why = "every microphone delivers a constant signal" if deaf else ""
+        found.append(self._array.judge(t, "gone" if deaf else "ok", why, 0.0))
         bad = self._bad_numbers[-1] > 0.3
         found.append(self._reference.judge(t, "degraded" if bad else "ok", "not finite numbers" if bad else "", 1.0))
         return tuple(change for change in found if change is not None)

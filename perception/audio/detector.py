@@ -1,0 +1,51 @@
+"""The learned detector: evidence streams in, log-odds that a person speaks out. Weights and card: models/."""
+from functools import cache
+from importlib.resources import as_file, files
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+
+from perception.audio.vad import session
+
+CERTAIN = 6.0    # log-odds are clipped to +-6: more than 400 to 1 is not believed of 10 ms
+
+
+@cache
+def _person() -> onnxruntime.InferenceSession:
+    with as_file(files("perception.audio") / "models" / "person.onnx") as path:
+        return session(str(path))
+
+
+class Detector:
+    """A recurrent network, one step a block."""
+
+    def __init__(self) -> None:
+        self._session = _person()
+        width = self._session.get_inputs()[1].shape[1]
+        self._memory = np.zeros((1, width), np.float32)
+
+    def step(self, streams: NDArray[np.float32]) -> float:
+        """streams (COUNT,) -> log-odds in [-CERTAIN, CERTAIN]."""
+        found, memory = self._session.run(None, {"evidence": streams[None], "memory": self._memory})
+        if not np.isfinite(memory).all():
+            memory = np.zeros_like(memory)
+        self._memory = memory
+        return float(np.clip(np.nan_to_num(found[0, 0], nan=-CERTAIN), -CERTAIN, CERTAIN))
+
+
+class Running:
+    """Mean of the newest values, and for how long a condition on it has held."""
+
+    def __init__(self, blocks: int, start: float):
+        self._values = np.full(blocks, start)
+        self._at = 0
+        self._sum = start * blocks
+
+    def step(self, value: float) -> float:
+        self._sum += value - self._values[self._at]
+        self._values[self._at] = value
+        self._at = (self._at + 1) % self._values.size
+        if self._at == 0:
+            self._sum = float(self._values.sum())    # no drift by rounding
+        return self._sum / self._values.size

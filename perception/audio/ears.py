@@ -1,0 +1,94 @@
+"""Hearing: from 10 ms blocks to what a person does. The stages in order, once a block."""
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perception.audio.barge_in import BargeIn, BargeInConfig
+from perception.audio.block import BLOCK, AudioBlock, Samples, frozen_samples
+from perception.audio.detector import Detector
+from perception.audio.doa import Direction, DirectionConfig
+from perception.audio.front import Fronted, FrontEnd, FrontEndConfig
+from perception.audio.hum import Hum, HumConfig
+from perception.audio.scene import Bearing, Heard, SoundScene
+from perception.audio.speech_activity import SpeechActivity, SpeechActivityConfig
+from perception.pose_history import PoseHistory
+
+
+@dataclass(frozen=True, slots=True)
+class EarsConfig:
+    """plays_above: RMS of a block of the reference from which the robot counts as speaking (-70 dBFS)."""
+
+    front: FrontEndConfig = field(default_factory=FrontEndConfig)
+    barge_in: BargeInConfig = field(default_factory=BargeInConfig)
+    speech: SpeechActivityConfig = field(default_factory=SpeechActivityConfig)
+    direction: DirectionConfig = field(default_factory=DirectionConfig)
+    hum: HumConfig = field(default_factory=HumConfig)
+    plays_above: float = 3e-4
+
+
+class Ears:
+    """All hearing of one robot."""
+
+    def __init__(self, config: EarsConfig, mic_positions: NDArray[np.float64], playback_delay_s: float | None):
+        """mic_positions (M, 3) m in `head`, 1 to 8; playback_delay_s nominal, None: unknown."""
+        self.config = config
+        self._front = FrontEnd(mic_positions, playback_delay_s, config.front)
+        self._detector = Detector()
+        self._barge_in = BargeIn(config.barge_in)
+        self._speech = SpeechActivity(config.speech)
+        self._direction = Direction(mic_positions, config.direction) if len(mic_positions) > 1 else None
+        self._hum = Hum(config.hum)
+        self._scene = SoundScene(0.0)
+        self.residual: Samples = np.zeros((len(mic_positions), BLOCK), np.float32)   # of the newest block
+
+    def step(self, blocks: tuple[AudioBlock, ...], poses: PoseHistory,
+             commanded_velocity: NDArray[np.float64]) -> SoundScene:
+        """The scene after these blocks; commanded_velocity (9,) rad/s in the order of JOINTS."""
+        scenes = [self._block(block, poses, commanded_velocity) for block in blocks]
+        if not scenes:
+            last = self._scene
+            return SoundScene(last.t, speech=last.speech, onset=last.onset, evidence=last.evidence, duck=last.duck,
+                              level_db=last.level_db, hum=last.hum)
+        self._scene = scenes[-1] if len(scenes) == 1 else _joined(scenes)
+        return self._scene
+
+    def _block(self, block: AudioBlock, poses: PoseHistory, velocity: NDArray[np.float64]) -> SoundScene:
+        front = self._front.step(block, velocity)
+        evidence, self.residual = front.evidence, front.cancelled.residual
+        log_odds = self._detector.step(evidence.streams)
+        plays = bool(np.abs(front.reference).max() > self.config.plays_above)
+        decided = self._barge_in.step(block.t, log_odds, plays, front.slipped, front.aligned)
+        confirmed = decided is not None and decided.kind == "barge_in"
+        spoken = self._speech.step(block.t, log_odds, self._barge_in.onset, self._barge_in.listens_over_playback,
+                                   confirmed, evidence.motors)
+        likelihood = 1 / (1 + np.exp(-self._barge_in.duck_score))
+        bearing = self._bearing(block.t, front, float(likelihood), poses)
+        speaks = self._speech.speaks or self._barge_in.state != "clear"
+        hum = self._hum.step(evidence.masked_bands, evidence.voiced, speaks)
+        heard: tuple[Heard, ...] = (*((decided,) if decided else ()), *spoken)
+        power = float(front.clean @ front.clean) / front.clean.size
+        return SoundScene(
+            block.t, frozen_samples(front.clean), self._speech.speaks,
+            self._speech.onset if self._speech.speaks or spoken else self._barge_in.onset,
+            self._barge_in.duck_score, bearing, self._barge_in.state == "ducked", confirmed,
+            decided is not None and decided.kind == "release", 10 * float(np.log10(power + 1e-12)), hum, heard,
+            front.health)
+
+    def _bearing(self, t: float, front: Fronted, likelihood: float, poses: PoseHistory) -> Bearing | None:
+        if self._direction is None:
+            return None
+        cancelled = front.cancelled
+        activity = float(front.activity[:4].sum())
+        return self._direction.step(t, cancelled.residual, cancelled.echo, likelihood, activity, poses.at(t))
+
+
+def _joined(scenes: list[SoundScene]) -> SoundScene:
+    """The scene of a tick in which several blocks came: newest state, all sound and decisions."""
+    last = scenes[-1]
+    bearings = [scene.bearing for scene in scenes if scene.bearing is not None]
+    return SoundScene(
+        last.t, frozen_samples(np.concatenate([scene.clean for scene in scenes])), last.speech, last.onset,
+        last.evidence, bearings[-1] if bearings else None, last.duck, any(s.barge_in for s in scenes),
+        any(s.release for s in scenes), last.level_db, last.hum, tuple(h for s in scenes for h in s.heard),
+        tuple(h for s in scenes for h in s.health))
