@@ -181,10 +181,10 @@ Reply = Transcript | Clause | ReplyDone | ToolCall | EngineTrouble | EngineReady
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """A reply with the compute time (s) that it cost the engine since the request or the reply before."""
+    """A reply with the compute time (s) that it cost its worker since the request or the reply before."""
 
     cost: float
-    reply: Reply
+    reply: object
 
 
 class Engine(Protocol):

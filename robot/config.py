@@ -2,11 +2,17 @@
 import dataclasses
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dialogue.loop import DialogueConfig
+from motion.mover import MotionConfig
+from perception.audio.ears import EarsConfig
+from perception.people import PeopleConfig
+from perception.vision.eyes import EyesConfig
 from robot.errors import BadRequest
+from robot.safety import SafetyConfig
 from robot.settings import filled
 
 
@@ -16,6 +22,12 @@ class MindConfig:
 
     seed: int = 1                        # of idle looks and small talk
     playback_delay_s: float | None = None  # nominal, from the hand-over to the loudspeaker to the microphones
+    ears: EarsConfig = field(default_factory=EarsConfig)
+    eyes: EyesConfig = field(default_factory=EyesConfig)
+    people: PeopleConfig = field(default_factory=PeopleConfig)
+    dialogue: DialogueConfig = field(default_factory=DialogueConfig)
+    motion: MotionConfig = field(default_factory=MotionConfig)
+    safety: SafetyConfig = field(default_factory=SafetyConfig)
 
 
 def plain(config: Any) -> dict[str, Any]:

@@ -15,6 +15,8 @@ from typing import Any, Protocol
 from dialogue.engine import Cancel, Commit, EngineTrouble, Prompt, Timed
 from robot.channel import Channel
 
+RESTART_S = 1.0   # of an inline worker after a crash: about what a child process takes to load its models
+
 Cancels = Callable[[Any, Any], bool]
 
 
@@ -79,7 +81,7 @@ class InlineWorker:
             ready, reply = self._pending
             if ready > t:
                 break
-            self._free_at, self._pending = ready, None
+            self._free_at, self._pending = max(self._free_at, ready), None
             out.append(reply)
         return out
 
@@ -91,18 +93,20 @@ class InlineWorker:
                     return False
                 arrived, self._running = self._inbox.popleft()
                 self._free_at = max(self._free_at, arrived)
+            self._handler = self._handler or self.make()
             began = self.stopwatch() if self.stopwatch else 0.0
             try:
                 if self._job is None:
-                    self._handler = self._handler or self.make()
                     self._job = iter(self._handler.handle(self._running))
                 timed = next(self._job)
             except StopIteration:
                 self._job = self._running = None
                 continue
             except Exception as error:  # stands for the death of the child process: told, and begun afresh
-                timed = Timed(0.0, self.trouble(error, self._running))
-                self._job, self._handler = iter(()), None
+                self._pending = (self._free_at, self.trouble(error, self._running))
+                self._job, self._running, self._handler = None, None, None
+                self._free_at += RESTART_S
+                return True
             cost = self.stopwatch() - began if self.stopwatch else timed.cost
             self._pending = (self._free_at + cost, timed.reply)
             return True

@@ -1,0 +1,64 @@
+"""The whole robot in the simulated room: a mind, a body, and inline workers with declared latency."""
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from calibration.health import Health
+from dialogue.engine import Engine, Timed
+from perception.vision.detector import RetinaFace
+from perception.vision.finder import FaceFinder
+from robot.bodies.room.people import PersonScript
+from robot.bodies.room.room import RoomConfig
+from robot.bodies.simulated import SimulatedBody
+from robot.build import build_mind
+from robot.config import MindConfig
+from robot.errors import BadRequest
+from robot.runtime import GuardedMind
+from robot.worker import InlineWorker
+
+DETECTION_S = 0.03       # of one picture on one core of a small board, close-ups and rare whole scans mixed
+DELAY_ERROR_S = 0.01     # the nominal playback delay is wrong by up to this: sound cards say so only roughly
+
+
+@dataclass
+class DetectorHandler:
+    """Faces of a picture, after the declared time of a detection."""
+
+    finder: FaceFinder = field(default_factory=lambda: FaceFinder(RetinaFace()))
+
+    def handle(self, request: tuple[float, Any]) -> Iterator[Timed]:
+        t_capture, picture = request
+        yield Timed(DETECTION_S, self.finder.see(picture, t_capture))
+
+
+def detector_trouble(error: BaseException, running: Any) -> Health:
+    """What the mind is told when the detector crashed."""
+    return Health(running[0] if running else 0.0, "camera", "degraded", f"{type(error).__name__}: {error}")
+
+
+def engine_named(name: str) -> Callable[[], Engine]:
+    """Makes the engine of that name; BadRequest for one that does not exist yet."""
+    if name == "embedded":
+        from dialogue.engines.embedded import EmbeddedEngine
+        return EmbeddedEngine
+    raise BadRequest(f"--engine {name}: not there yet, expected embedded (scripted belongs to `talkover script`)")
+
+
+def build_simulation(room: RoomConfig, people: Sequence[PersonScript], engine: str | Callable[[], Engine] = "embedded",
+                     seed: int = 1, config: MindConfig | None = None,
+                     stopwatch: Callable[[], float] | None = None) -> tuple[GuardedMind, SimulatedBody]:
+    """Mind and body of one run in virtual time. engine: its name, or what makes one (again after a crash).
+
+    stopwatch: a clock that measures the engine's true cost instead of the declared one (figures of this machine).
+    """
+    make = engine_named(engine) if isinstance(engine, str) else engine
+    true_delay = room.sound.loudspeaker.playback_delay_s
+    error = np.random.default_rng([seed, 61]).uniform(-DELAY_ERROR_S, DELAY_ERROR_S)
+    config = config or MindConfig(seed=seed, playback_delay_s=float(max(0.0, true_delay + error)))
+    workers = (InlineWorker(make, stopwatch=stopwatch),
+               InlineWorker(DetectorHandler, cancels=lambda request, running: False, trouble=detector_trouble))
+    body = SimulatedBody(room, people, workers[0], workers[1], seed)
+    return build_mind(config, body.model, functools.partial(print, flush=True)), body
