@@ -12,6 +12,7 @@ class BusSettings:
     retry_s: float = 0.002           # the same for a second try, so that a bad tick still ends in time
     watchdog_units: int = 10         # 20 ms each: 200 ms outlast a stalled process restart's worst tick, not a dead one
     look_period_s: float = 0.9       # each servo's temperature, voltage, current and errors: at least once a second
+    recall_s: float = 0.1            # the first call to a servo that has just gone silent: noise is over by then
     probe_period_s: float = 0.5      # how often a silent servo is called
     silent_ticks: int = 5            # misses in a row before a servo leaves the common read (each costs a timeout)
     silence_s: float = 0.3           # without an answer: told as trouble, and its goals stop

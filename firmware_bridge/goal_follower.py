@@ -83,7 +83,7 @@ class GoalFollower:
         joints = joints & np.isfinite(offset)
         if not joints.any():
             return
-        settings = self.settings
+        settings, offset = self.settings, np.where(joints, offset, 0.0)
         length = np.maximum(settings.catch_up_min_s, PEAK * np.abs(offset) / settings.catch_up_rad_s)
         length[STEWART] = (length * joints)[STEWART].max()
         self._offset = np.where(joints, offset, self._offset)

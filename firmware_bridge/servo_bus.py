@@ -151,7 +151,7 @@ class ServoBus:
             if watch.heard_at < t:
                 watch.misses += 1
                 if watch.misses >= self.settings.silent_ticks:
-                    watch.phase, watch.act_at = "silent", t + self.settings.probe_period_s
+                    watch.phase, watch.act_at = "silent", t + self.settings.recall_s
 
     def _take(self, t: float, asked: list[ServoWatch], patience: float) -> list[ServoWatch]:
         """Reads positions; returns those that did not answer."""

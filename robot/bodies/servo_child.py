@@ -119,7 +119,8 @@ class ServoChild:
                 time.sleep(wait)
             elif wait < -period:
                 due -= wait             # too late to catch up: drop the ticks that were missed
-            self._tick(time.monotonic() - start, max(0.0, -wait))
+            now = time.monotonic()
+            self._tick(now - start, now - due)
             if self.loop.closing:
                 closing_at = closing_at or due
                 if due - closing_at > CLOSING_S:

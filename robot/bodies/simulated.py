@@ -92,6 +92,7 @@ class SimulatedBody:
                 self.room.played.cancel(request.generation)
             if self.engine is not None:
                 self.engine.submit(t, request)
+        self.room.played.live_generation = outputs.live_generation
         self.room.gate.put(outputs.speaker, outputs.live_generation)
 
     def fault(self, t: float, of: str, kind: str, for_s: float | None = None) -> None:

@@ -58,6 +58,7 @@ class PlayedLog:
     """What truly went to the device, whatever the gate meant to do."""
 
     cancelled: set[int] = field(default_factory=set)
+    live_generation: int = 0                             # as the mind last told
     stale_blocks: int = 0
     levels: list[float] = field(default_factory=list)    # dBFS RMS of what sounds in each 10 ms
     generations: list[int] = field(default_factory=list)   # of what enters the device in each 10 ms
@@ -67,7 +68,8 @@ class PlayedLog:
 
     def entered(self, block: SpeakerBlock) -> None:
         self.generations.append(block.generation)
-        if block.generation in self.cancelled and block.samples.any():
+        stale = block.generation in self.cancelled or block.generation not in (0, self.live_generation)
+        if stale and block.samples.any():
             self.stale_blocks += 1
 
     def sounded(self, emitted: NDArray[np.float32]) -> None:
