@@ -4,6 +4,7 @@ Everything is checked on reading; what is wrong is a BadRequest that names file,
 """
 import csv
 import json
+import struct
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -204,7 +205,7 @@ def read_audio(file: Path, mics: int) -> tuple[Samples, Samples]:
             rate, data = wavfile.read(file)
     except OSError as error:
         raise BadRequest(f"{file}: expected a readable WAV file: {error.strerror}") from error
-    except (ValueError, EOFError, IndexError) as error:
+    except (ValueError, EOFError, IndexError, struct.error) as error:
         raise BadRequest(f"{file}: expected a WAV file: {error}") from error
     if rate != SAMPLE_RATE_HZ:
         raise BadRequest(f"{file}: sample rate: expected {SAMPLE_RATE_HZ} Hz, found {rate}")
