@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from perception.audio.block import SAMPLE_RATE_HZ
+from dialogue.engine import Engine
+from dialogue.engines.voice import Voice
 from robot.bodies.room.ambience import MicrophoneConfig
 from robot.bodies.room.people import PersonScript
 from robot.bodies.room.room import RoomConfig
@@ -15,16 +16,17 @@ from robot.bodies.room.shoebox import BoxConfig
 from robot.bodies.room.soundscape import SoundConfig
 from robot.clock import VirtualClock
 from robot.errors import BadRequest
-from robot.interaction.faulty_engine import EngineFaults
+from robot.interaction.faulty_engine import EngineFaults, faulty
 from robot.interaction.recorder import Recorder
 from robot.interaction.recording import write_stereo
 from robot.interaction.result import Result, outcomes_of
 from robot.interaction.scenario import Scenario
-from robot.interaction.scripted_answers import TrueWords
+from robot.interaction.scripted_answers import TrueWords, scripted_engine
 from robot.interaction.stage import Stage, check_playable
 from robot.interaction.timeline_picture import draw_timeline
 from robot.interaction.trace import Trace
 from robot.runtime import run
+from robot.simulation import build_simulation, engine_named
 
 SETTLED_S = 2.0      # of silence and an idle floor, after which nothing comes of its own accord
 PATIENCE_S = 20.0    # of the same silence before a step that still waits is given up
@@ -87,12 +89,12 @@ class Run:
 
 def run_scenario(scenario: Scenario, engine: str = "embedded", seed: int | None = None) -> Run:
     """One run in virtual time. seed None: the scenario's own. BadRequest when the room cannot play it."""
-    from robot.simulation import build_simulation
     check_playable(scenario)
     seed = scenario.room.seed if seed is None else seed
     words, faults = TrueWords(), EngineFaults()
     try:
-        mind, body = build_simulation(room_of(scenario), people_of(scenario), engine, seed)
+        make = faulty(engine_of(engine, words), faults)
+        mind, body = build_simulation(room_of(scenario), people_of(scenario), make, seed)
     except BadRequest as error:
         raise BadRequest(f"{scenario.path}: {error}") from error
     stage = Stage(scenario, body, faults, words)
@@ -101,6 +103,14 @@ def run_scenario(scenario: Scenario, engine: str = "embedded", seed: int | None 
     trace = recorder.trace()
     result = Result(scenario, seed, trace, outcomes_of(scenario, trace), digest(trace))
     return Run(result, body.room.recording())
+
+
+def engine_of(name: str, words: TrueWords) -> Callable[[], Engine]:
+    """What makes the engine of that name; the scripted one hears the true `words` and speaks with the robot's voice."""
+    if name != "scripted":
+        return engine_named(name)
+    voice = Voice()
+    return lambda: scripted_engine(words, voice)
 
 
 def room_of(scenario: Scenario) -> RoomConfig:
@@ -120,5 +130,3 @@ def digest(trace: Trace) -> str:
         told.update(np.ascontiguousarray(array).tobytes())
     return told.hexdigest()
 
-
-assert SAMPLE_RATE_HZ == 16000
