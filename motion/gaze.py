@@ -21,16 +21,19 @@ class GazeConfig:
 
     quick_s: float = 0.09               # s, shortest turn (urgency 1): 30 deg faced within 0.3 s
     calm_s: float = 0.50                # s, shortest turn (urgency 0)
-    speed: float = radians(330.0)       # rad/s of the line of sight when head and body turn together
-    pitch_speed: float = radians(120.0)  # rad/s: the platform's arms turn 0.8 deg per deg of pitch
-    body_speed: float = radians(150.0)  # rad/s
+    speed: float = radians(315.0)       # rad/s of the line of sight when head and body turn together, urgency 1
+    neck_speed: float = radians(300.0)  # rad/s when the head turns alone: the arms' path is curved, speed costs jerk
+    calm_speed: float = radians(95.0)   # rad/s, urgency 0 and below
+    pitch_speed: float = radians(70.0)   # rad/s: the platform's arms turn up to 0.8 deg per deg of pitch
+    body_speed: float = radians(146.0)  # rad/s
     far_body_speed: float = radians(180.0)  # rad/s when someone calls and the body must go round most of its range
     far: float = radians(180.0)         # rad of body turn that counts as far
     far_urgency: float = 0.9            # from here someone calls
+    glance_urgency: float = 0.85        # quick looks are quick, whatever the manner of turns
     body_s: float = 0.30                # s longer than the head's turn, so that the head leads
     new_target: float = radians(2.0)    # rad: a smaller change is the same target moving, and is followed
     follow_speed: float = radians(40.0)  # rad/s of following; a person who walks past at 1 m/s, 1.5 m away
-    neck_free: float = radians(35.0)    # rad the head turns alone before the body helps
+    neck_free: float = radians(31.0)    # rad the head turns alone before the body helps
     neck_left: float = radians(12.0)    # rad of head turn that remains when the body has followed
 
 
@@ -58,6 +61,7 @@ class GazeTurn:
         self._body = Ramp(body, body)
         self._azimuth = Ramp(azimuth, azimuth)
         self._elevation = Ramp(elevation, elevation)
+        self._glance = (0.0, 0.0)
 
     def step(self, gaze: Gaze, glance: tuple[float, float], urgency: float) -> tuple[float, float, float]:
         """One tick towards `gaze` plus a glance (azimuth, elevation); returns body yaw, head yaw against it, pitch."""
@@ -68,20 +72,32 @@ class GazeTurn:
         elevation = self._workspace.elevation(gaze.elevation + glance[1])
         moved = max(abs(azimuth - self._azimuth.target), abs(elevation - self._elevation.target))
         self._azimuth.target, self._elevation.target = azimuth, elevation
-        if moved > config.new_target:
+        if glance != self._glance:
+            self._glance = glance
+            self._turn_sight(max(urgency, config.glance_urgency))
+        elif moved > config.new_target:
             self._turn_sight(urgency)
+        for ramp in (self._azimuth, self._elevation):
+            if ramp.value == ramp.target:       # arrived: from now on it follows a target that moves
+                ramp.speed = config.follow_speed
         body = self._body.step()
         yaw = self._neck(self._azimuth.step() - body)
         self._azimuth.value = body + yaw
         return body, yaw, -self._elevation.step()
 
+    def calm_down(self) -> None:
+        """What is left of a turn goes on in the calm manner."""
+        for ramp in (self._body, self._azimuth, self._elevation):
+            ramp.speed = min(ramp.speed, self.config.calm_speed)
+
     def _turn_sight(self, urgency: float) -> None:
         """Times azimuth and elevation to arrive together, so that the sight goes straight."""
         config = self.config
         across, up = (abs(r.target - r.value) for r in (self._azimuth, self._elevation))
-        duration = max(self._shortest(urgency), across / config.speed, up / config.pitch_speed)
-        self._azimuth.speed = max(across / duration, config.follow_speed)
-        self._elevation.speed = max(up / duration, config.follow_speed)
+        fastest = config.speed if self._body.value != self._body.target else config.neck_speed
+        speed = config.calm_speed + (fastest - config.calm_speed) * max(0.0, min(1.0, urgency))
+        duration = max(self._shortest(urgency), across / speed, up / config.pitch_speed)
+        self._azimuth.speed, self._elevation.speed = across / duration, up / duration
 
     def _turn_body(self, azimuth: float, urgency: float) -> None:
         """Lets the body follow when the head would stay turned too far."""

@@ -24,11 +24,13 @@ DT = 0.01   # s, one tick of the mind (robot.tick.TICK_S; motion knows nothing a
 
 @dataclass(frozen=True, slots=True)
 class LimiterConfig:
-    """With these, 682 deg/s^2 and 9,740 deg/s^3 on straight joint paths; servos stand 1,500 and 50,000."""
+    """The body reaches 682 deg/s^2 and 9,740 deg/s^3, an arm on a straight path 545 and 7,790."""
 
-    speed: float = radians(150.0)           # rad/s, every joint: half of an XL330's no-load speed at 7 V
-    acceleration_s: float = 0.22            # s, first average T1: speed / T1 is the largest acceleration
-    jerk_s: float = 0.14                    # s, second average T2: 2 * acceleration / T2 is the largest jerk
+    body_speed: float = radians(146.0)      # rad/s: a third of an XC330's no-load speed at 7 V
+    platform_speed: float = radians(100.0)  # rad/s of a platform arm: quiet, and what the curved platform adds has room
+    antenna_speed: float = radians(150.0)   # rad/s
+    acceleration_s: float = 0.21            # s, first average T1: speed / T1 is the largest acceleration
+    jerk_s: float = 0.15                    # s, second average T2: 2 * acceleration / T2 is the largest jerk
     quick_speed: float = radians(15.0)      # rad/s of one head angle in the quick path
     quick_acceleration_s: float = 0.04      # s
     quick_jerk_s: float = 0.03              # s
@@ -56,6 +58,7 @@ class Limiter:
     def __init__(self, joints_of: Callable[[Array], Array], start: Array, config: LimiterConfig | None = None):
         """joints_of: the nine joint angles of a pose. start: the pose (9,), at rest, in motion.workspace.COORDINATES."""
         self.config = config = config or LimiterConfig()
+        self._limit = np.array([config.body_speed, *[config.platform_speed] * 6, *[config.antenna_speed] * 2])
         self._joints_of = joints_of
         self.pose = start
         self._joints = joints_of(start)
@@ -87,7 +90,7 @@ class Limiter:
 
     def _allowed(self, speed: Array) -> float:
         """Largest share 0..1 of the joint speeds (9,) that respects the limits."""
-        limit = self.config.speed
+        limit = self._limit
         highest = limit + np.minimum(self._speeds.min(0), 0.0)
         lowest = np.maximum(self._speeds.max(0), 0.0) - limit
         excess = np.maximum(speed / np.maximum(highest, 1e-9), speed / np.minimum(lowest, -1e-9)).max()

@@ -75,8 +75,11 @@ class Mover:
         """
         if joints is not None and not self._placed:
             self.start_from(joints)
+        self._notice(intent)
         if intent.hold_still or intent.mode == "still":
             self._gestures.stop()
+            if intent.mode == "still":
+                self._turn.calm_down()
             pose = self._limiter.hold()
         else:
             wanted, sway = self._wanted(t, intent, spoken)
@@ -125,7 +128,7 @@ class Mover:
         self._t, self._pose = t, pose
         self._limiter = Limiter(self._joints_of, pose, self.config.limiter)
         sight = float(pose[BODY] + pose[YAW])
-        self._gaze = Gaze(sight)
+        self._gaze, self._urgency = Gaze(sight), 0.0
         self._turn = GazeTurn(self._workspace, float(pose[BODY]), sight, float(-pose[PITCH]), self.config.gaze)
         self._blend = Blend(self._model, pose.tolist())
         self._sway = Sway(self.config.sway)
@@ -137,18 +140,25 @@ class Mover:
         self._joints = self._joints_of(pose) + offset
         self._velocity = frozen(np.zeros(len(COORDINATES)))
 
+    def _notice(self, intent: MotionIntent) -> None:
+        """Takes over a new target, also while holding still. A turn that no new target asks for is calm."""
+        if intent.gaze is None or not _is_finite(intent.gaze):
+            return
+        change = abs(intent.gaze.azimuth - self._gaze.azimuth) + abs(intent.gaze.elevation - self._gaze.elevation)
+        if change > self.config.gaze.new_target and intent.mode not in ("still", "sleep", "park"):
+            self._urgency = intent.urgency
+            self._glances.home()
+        self._gaze = intent.gaze
+
     def _wanted(self, t: float, intent: MotionIntent, spoken: Array) -> tuple[list[float], Array]:
         """The sum of all layers (9), still to be brought inside the workspace, and the sway (3,)."""
         asleep = intent.mode in ("sleep", "park")
-        if intent.gaze is not None and _is_finite(intent.gaze):
-            if abs(intent.gaze.azimuth - self._gaze.azimuth) > self.config.gaze.new_target:
-                self._glances.home()
-            self._gaze = intent.gaze
+        glance = self._glances.step() if intent.mode == "idle" else self._glances.home()
         if intent.gesture is not None and not asleep:
             self._gestures.start(intent.gesture)
-        glance = self._glances.step() if intent.mode == "idle" else self._glances.home()
-        urgency = DROWSY if asleep or t < self._awake_at else intent.urgency
         gaze = self._sleeping if asleep else self._aim(self._gaze)
+        urgency = DROWSY if asleep or t < self._awake_at else self._urgency
+        self._urgency = 0.0
         body, yaw, pitch = self._turn.step(gaze, glance, urgency)
         pose, breath_weight, sway_weight, pace = self._blend.step(intent.mode, intent.mood)
         height, roll, spread = self._breath.step(pace)

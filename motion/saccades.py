@@ -17,15 +17,14 @@ from motion.limiter import DT
 class GlanceConfig:
     """How far, how long and how often."""
 
-    mean: float = radians(4.0)          # rad, of the exponential part
-    smallest: float = radians(2.5)      # rad: below this a look is a tremor
+    mean: float = radians(5.5)          # rad, of the exponential part
+    smallest: float = radians(3.0)      # rad: below this a look is a tremor
     largest: float = radians(10.0)      # rad: above this it would be a turn away from the person
     flatness: float = 0.5               # up against across: people scan the horizon
     away_s: float = 0.9                 # s, median of a look away
     home_s: float = 2.6                 # s, median of the rest between looks
     spread: float = 0.5                 # standard deviation of log time
     again: float = 0.25                 # chance that a look away is followed by another before coming home
-    urgency: float = 0.9                # quick, whatever the manner of turns
 
 
 class Glances:
