@@ -96,6 +96,7 @@ class Cue:
     t: float
     name: str
     person: str | None = None
+    heard: str = ""                # words of the running reply that had been heard by then
 
 
 @dataclass(frozen=True, slots=True)

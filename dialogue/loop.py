@@ -1,6 +1,6 @@
 """One tick of the dialogue: who has the floor, what is asked of the engine, what is said, and where to look."""
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import radians
 
 import numpy as np
@@ -140,7 +140,7 @@ class Dialogue:
 
     def _observe(self, notes: Notes, people: tuple[Person, ...], sight: Sight) -> None:
         for cue in self.cues.step(notes.t, sight, people, self.floor.state):
-            notes.ask(cue)
+            notes.ask(replace(cue, heard=self.answering.speaker.heard_text))
             notes.tell("cue", cue=cue.name, person=cue.person, seen=cue.t)
         around = tuple((p.id, round(p.azimuth, 1), p.attention >= self.config.cues.there) for p in people)
         if around != self._around:

@@ -21,6 +21,7 @@ MURMURS = HUMS | _set("""yeah yes yep yup right okay ok sure really wow nice coo
     interesting funny lovely fine alright all""")
 STOPS = _set("stop wait no quiet enough silence halt shush")
 WHOLE_ALONE = STOPS | _set("yes yeah hello hi hey thanks goodbye bye okay sure please continue maybe")
+WHOLE_PAIRS = frozenset({"go on", "carry on", "come on", "hold on", "hang on", "come in", "i am", "you are", "it is"})
 CORRECTION = re.compile(r"^(oh |uh |um )?((no|wait|sorry|actually|hang on|hold on)\b.*\b(mean|meant|rather|instead)\b|"
                         r"i mean\b|i meant\b|no no\b|wait\b|no wait\b|scratch that\b|not that\b)")
 ECHO_SHARE = 0.75   # of the words; a recogniser gets about one in ten wrong on the clean residue, more on an echo
@@ -62,6 +63,8 @@ def completeness(text: str) -> Completeness:
     words = words_of(text)
     if not words:
         return "unsure"
+    if " ".join(words[-2:]) in WHOLE_PAIRS:
+        return "complete"
     asks = text.rstrip().endswith("?")  # "where are you from?" is whole
     if words[-1] in (NEVER_LAST if asks else OPEN_ENDS) or text.rstrip().endswith(("...", "…", ",", "-")):
         return "incomplete"

@@ -21,6 +21,7 @@ from dialogue.engine import (
     ToolCall,
     Transcript,
 )
+from dialogue.engines.plan import clauses_of
 from dialogue.engines.recent_sound import RecentSound
 from perception.audio.block import Samples, frozen_samples
 
@@ -71,11 +72,6 @@ def tone_voice(text: str) -> Samples:
     """Speech-like tone of 220 Hz, 65 ms a character (150 words a minute), a syllable each 0.2 s; full scale 0.2."""
     t = np.arange(round(0.065 * len(text) * ENGINE_RATE_HZ)) / ENGINE_RATE_HZ
     return frozen_samples(0.2 * np.sin(2 * np.pi * 220.0 * t) * np.abs(np.sin(np.pi * t / 0.2)))
-
-
-def clauses_of(text: str) -> list[str]:
-    """Text cut after the marks at which a speaker may breathe."""
-    return [piece for piece in re.split(r"(?<=[.,;:!?])\s+", text.strip()) if piece]
 
 
 class ScriptedEngine:

@@ -1,0 +1,138 @@
+"""A companion that always says the same to the same words: no model, no network, honest about what it cannot do.
+
+What it can talk about is the table in skills.py. Here is what every talk needs: corrections, yes and no, going on.
+"""
+import re
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from dialogue.engines.plan import Plan, Said
+from dialogue.engines.skills import SKILLS
+from dialogue.memory import Memory
+from dialogue.persona import Persona, introduced
+from dialogue.words import is_stop, words_of
+
+# "no wait, I meant X", "sorry, I mean X", also in the middle: what counts is what follows the last of them.
+TAKEN_BACK = re.compile(r"\b(?:(?:no|wait|sorry|actually|oh|hang on|hold on|scratch that)\b[ ,.!]*)*"
+                        r"\bi (?:mean|meant)\b(?: to say)?[ ,:.]*", re.IGNORECASE)
+DENIED = re.compile(r"^(?:oh )?(?:(?:no|wait|sorry|actually)\b[ ,.!]+)+", re.IGNORECASE)
+YES = re.compile(r"^(yes|yeah|yep|sure|okay|ok|please|of course|alright|all right|why not|go ahead|i would|i do)\b")
+NO = re.compile(r"^(no|nope|not|never|i don't|rather not|no thanks|stop)\b")
+GO_ON = re.compile(r"^(please )?(go on|go ahead|continue|carry on|keep going|what happened next|tell me more)\b")
+
+
+@dataclass
+class Companion:
+    """The state of a talk. start: what the clocks on the wall said at t = 0."""
+
+    persona: Persona = field(default_factory=Persona)
+    memory: Memory = field(default_factory=Memory)
+    start: datetime = datetime(2026, 1, 5, 15, 0)
+    around: tuple[tuple[str, float, bool], ...] = ()       # (id, azimuth rad, looks here)
+    heard: deque[str] = field(default_factory=lambda: deque(maxlen=8))   # what people said, oldest first
+    spoken: str = ""                                       # the last words of the robot that were heard
+    unfinished: tuple[str, ...] = ()                       # clauses of a reply that was cut
+    _follow_up: tuple[Callable[[Said], Plan], Callable[[Said], Plan]] | None = None
+    _turns: dict[str, int] = field(default_factory=dict)
+
+    def answer(self, said: Said) -> Plan:
+        """The reply to what was said."""
+        plan = self._answer(said)
+        self._follow_up = plan.follow_up
+        if said.words:
+            self.heard.append(said.text)
+        return plan
+
+    def prompted(self, text: str, t: float) -> Plan:
+        """The reply to a prompt of the mind: `greet ID`, `cue:nods`, `cue:shakes_head`, `go on`."""
+        if text.startswith("greet "):
+            person = text.removeprefix("greet ")
+            return Plan(self.next_of("greetings").format(name=introduced(self.memory.name(person))))
+        answers = {"cue:nods": "yes", "cue:shakes_head": "no", "go on": "go on"}
+        plan = self._answer(Said(answers.get(text, ""), None, t))
+        self._follow_up = plan.follow_up
+        return plan
+
+    def interjection(self, cue: str, rest: tuple[str, ...]) -> Plan | None:
+        """What a cue in the middle of a reply makes of it; the `rest` that is put aside waits for `go on`."""
+        if cue != "shakes_head":
+            return None
+        if rest:
+            plan = Plan("Oh, you do not agree? Shall I go on all the same?", follow_up=(self.go_on, self._leave))
+            self.unfinished = rest
+        else:
+            plan = Plan("Oh, you do not agree?", follow_up=(self._differ, self._leave))
+        self._follow_up = plan.follow_up
+        return plan
+
+    def cut(self, heard: str, rest: tuple[str, ...]) -> None:
+        """A reply was stopped. A short one does not displace the rest of a long one that waits to go on."""
+        self.spoken = heard or self.spoken
+        if len(rest) > 1 or not self.unfinished:
+            self.unfinished = rest
+
+    def next_of(self, kind: str) -> str:
+        """The next phrase of the persona's `kind`, in turn."""
+        phrases = getattr(self.persona, kind)
+        turn = self._turns.get(kind, 0)
+        self._turns[kind] = turn + 1
+        return phrases[turn % len(phrases)]
+
+    def go_on(self, said: Said) -> Plan:
+        """The rest of what was cut."""
+        rest, self.unfinished = self.unfinished, ()
+        if rest:
+            return Plan(" ".join(rest))
+        return Plan("I had come to the end. Shall I tell you a story?", follow_up=(self.tell_story, self._leave))
+
+    def tell_story(self, said: Said) -> Plan:
+        return Plan(self.persona.story)
+
+    def _answer(self, said: Said) -> Plan:
+        if not said.words:
+            return Plan(self.next_of("no_words"))
+        taken_back = list(TAKEN_BACK.finditer(said.text))
+        if taken_back:
+            return self._corrected(said, said.text[taken_back[-1].end():])
+        if GO_ON.match(said.words):
+            return self.go_on(said)
+        if self._follow_up is not None and YES.match(said.words):
+            return self._follow_up[0](said)
+        if self._follow_up is not None and NO.match(said.words):
+            return self._follow_up[1](said)
+        known = self._known(said)
+        if known is not None:
+            return known
+        if is_stop(said.text):
+            return Plan("Okay.")
+        denied = DENIED.match(said.text)
+        if denied and self.heard:
+            return self._corrected(said, said.text[denied.end():])
+        return Plan(self.next_of("not_understood"))
+
+    def _corrected(self, said: Said, instead: str) -> Plan:
+        """A correction that says something by itself is answered; a mere piece is put into words."""
+        words = " ".join(words_of(instead))
+        if not words:
+            return Plan("What did you mean?")
+        known = self._known(Said(instead, said.person, said.t))
+        if known is not None:
+            return known
+        return Plan(f"Ah, {instead.strip(' .!?,')}. Thank you for putting me right, but I cannot do anything with it.")
+
+    def _known(self, said: Said) -> Plan | None:
+        for pattern, skill in SKILLS:
+            found = pattern.search(said.words)
+            if found:
+                plan = skill(self, said, found)
+                if plan is not None:
+                    return plan if isinstance(plan, Plan) else Plan(plan)
+        return None
+
+    def _differ(self, said: Said) -> Plan:
+        return Plan("Then tell me how you see it.")
+
+    def _leave(self, said: Said) -> Plan:
+        return Plan("All right, I leave it there.")
