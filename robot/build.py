@@ -28,4 +28,4 @@ def build_mind(config: MindConfig, body: BodyModel | None = None,
         dialogue=Dialogue(config.dialogue),
         mover=Mover(body, np.random.default_rng([config.seed, 1]), config.motion),
     )
-    return GuardedMind(mind, Safety(body, config.safety), report)
+    return GuardedMind(mind, Safety(body, config.safety), config, report)

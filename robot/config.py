@@ -43,6 +43,11 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def header_of(config: MindConfig) -> dict[str, Any]:
+    """What a tape must name so that its mind can be built again."""
+    return {"mind": plain(config)}
+
+
 def config_of(header: Mapping[str, Any], place: str) -> MindConfig:
     """The config that a tape's header names."""
     if not isinstance(header.get("mind"), Mapping):

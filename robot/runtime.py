@@ -11,6 +11,7 @@ from perception.audio.scene import SoundScene
 from perception.vision.frame import Sight
 from robot.bodies.body import Body, EndOfRun
 from robot.clock import Clock
+from robot.config import MindConfig
 from robot.mind import Mind
 from robot.safety import Safety
 from robot.tick import Event, Inputs, Outputs, Tick
@@ -30,6 +31,7 @@ class GuardedMind:
 
     mind: Mind
     safety: Safety
+    config: MindConfig
     report: Callable[[str], None] = lambda text: None
     _failed: int = field(default=0, init=False)
 
@@ -53,7 +55,8 @@ class GuardedMind:
         reason = f"{type(error).__name__}: {error}"
         told = Event(inputs.t, "health", (("of", "mind"), ("level", "degraded"), ("reason", reason)))
         intent = MotionIntent(inputs.t, "still", reason="the mind failed")
-        return Tick(outputs, SoundScene(inputs.t), Sight(inputs.t), (), intent, "idle", (told,) if self._failed == 1 else ())
+        events = (told,) if self._failed == 1 else ()
+        return Tick(outputs, SoundScene(inputs.t), Sight(inputs.t), (), intent, "idle", events)
 
 
 def run(mind: GuardedMind, body: Body, clock: Clock, observers: Iterable[Observer] = (),

@@ -26,7 +26,7 @@ CHUNK_BYTES = 256 * 1024   # about half a second of four microphones: what a cut
 
 
 class TapeWriter:
-    """Writes one run into DIR/tape.mcap. header: what is needed to build the same mind again."""
+    """An observer that writes one run into DIR/tape.mcap. header: what is needed to build the same mind again."""
 
     def __init__(self, folder: Path, header: dict[str, Any]):
         folder.mkdir(parents=True, exist_ok=True)
@@ -36,7 +36,7 @@ class TapeWriter:
         self._writer.add_metadata("header", {"json": json.dumps(header)})
         self._channels = {topic: self._writer.register_channel(topic, "json", 0) for topic in ("/inputs", "/outputs")}
 
-    def add(self, inputs: Inputs, tick: Tick) -> None:
+    def __call__(self, inputs: Inputs, tick: Tick) -> None:
         for topic, value in (("/inputs", inputs), ("/outputs", tick.outputs)):
             stamp = round(inputs.t * 1e9)
             self._writer.add_message(self._channels[topic], stamp, encoded(value).encode(), stamp, inputs.index)

@@ -58,7 +58,7 @@ def ticks(count):
 def written(folder, count=200):
     tape = TapeWriter(folder, {"seed": 5})
     for inputs, tick in ticks(count):
-        tape.add(inputs, tick)
+        tape(inputs, tick)
     tape.close()
     return folder / NAME
 

@@ -1,6 +1,6 @@
 """Runs a scenario from its first tick to the moment at which nothing more can happen."""
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from robot.interaction.scripted_answers import TrueWords, scripted_engine
 from robot.interaction.stage import Stage, check_playable
 from robot.interaction.timeline_picture import draw_timeline
 from robot.interaction.trace import Trace
-from robot.runtime import run
+from robot.runtime import GuardedMind, Observer, run
 from robot.simulation import build_simulation, engine_named
 
 SETTLED_S = 2.0      # of silence and an idle floor, after which nothing comes of its own accord
@@ -87,19 +87,25 @@ class Run:
         return wav, picture
 
 
-def run_scenario(scenario: Scenario, engine: str = "embedded", seed: int | None = None) -> Run:
-    """One run in virtual time. seed None: the scenario's own. BadRequest when the room cannot play it."""
+def run_scenario(scenario: Scenario, engine: str = "embedded", seed: int | None = None,
+                 watch: Callable[[GuardedMind], Iterable[Observer]] = lambda mind: (),
+                 stopwatch: Callable[[], float] | None = None) -> Run:
+    """One run in virtual time. seed None: the scenario's own. BadRequest when the room cannot play it.
+
+    watch: gives further observers of the run. stopwatch: measures the engine's true cost (see build_simulation).
+    """
     check_playable(scenario)
     seed = scenario.room.seed if seed is None else seed
     words, faults = TrueWords(), EngineFaults()
     try:
         make = faulty(engine_of(engine, words), faults)
-        mind, body = build_simulation(room_of(scenario), people_of(scenario), make, seed)
+        mind, body = build_simulation(room_of(scenario), people_of(scenario), make, seed, stopwatch=stopwatch)
     except BadRequest as error:
         raise BadRequest(f"{scenario.path}: {error}") from error
     stage = Stage(scenario, body, faults, words)
     recorder = Recorder(body, mind.mind.dialogue, stage)
-    run(mind, body, VirtualClock(), (recorder, stage), Ending(stage, lambda: mind.mind.dialogue.floor.state))
+    observers: tuple[Observer, ...] = (recorder, stage, *watch(mind))
+    run(mind, body, VirtualClock(), observers, Ending(stage, lambda: mind.mind.dialogue.floor.state))
     trace = recorder.trace()
     result = Result(scenario, seed, trace, outcomes_of(scenario, trace), digest(trace))
     return Run(result, body.room.recording())
