@@ -33,10 +33,14 @@ class LiveClock:
     start: float = field(default_factory=time.monotonic)
 
     def wait(self, index: int) -> float:
-        remaining = self.start + index * TICK_S - time.monotonic()
+        remaining = index * TICK_S - self.now()
         if remaining > 0:
             time.sleep(remaining)
         return index * TICK_S
 
+    def now(self) -> float:
+        """Seconds since the start of the run."""
+        return time.monotonic() - self.start
+
     def lateness(self, index: int) -> float:
-        return max(0.0, time.monotonic() - self.start - index * TICK_S)
+        return max(0.0, self.now() - index * TICK_S)

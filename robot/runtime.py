@@ -1,4 +1,5 @@
 """The loop: read, tick, guard, write, observe. The only place that catches every exception."""
+import math
 import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -16,6 +17,7 @@ from robot.mind import Mind
 from robot.safety import Safety
 from robot.tick import Event, Inputs, Outputs, Tick
 
+PARK_S = 3.0     # from the wish to end until the head lies down: the mover takes 2 s from the farthest pose
 PATIENCE = 100   # failed ticks in a row (1 s) until the run gives up, so that a supervisor can start it anew
 
 
@@ -60,16 +62,21 @@ class GuardedMind:
 
 
 def run(mind: GuardedMind, body: Body, clock: Clock, observers: Iterable[Observer] = (),
-        finished: Callable[[float], bool] = lambda t: False) -> int:
-    """Tick until the body has no more inputs or `finished(t)`; returns the number of ticks. Closes the body."""
+        finished: Callable[[float], bool] = lambda t: False, leaving: Callable[[], bool] = lambda: False) -> int:
+    """Tick until the body has no more inputs or `finished(t)`; returns the number of ticks. Closes the body.
+
+    leaving: once true, the robot parks, and the run ends when it has.
+    """
     observers = tuple(observers)
-    index = 0
+    index, parked_at = 0, math.inf
     try:
         for index in count():
             t = clock.wait(index)
-            if finished(t):
+            if finished(t) or t >= parked_at:
                 break
             inputs = body.read(index, t)
+            if leaving():
+                inputs, parked_at = replace(inputs, parking=True), min(parked_at, t + PARK_S)
             tick = mind.tick(inputs)
             body.write(t, tick.outputs)
             for observe in observers:

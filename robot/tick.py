@@ -28,6 +28,7 @@ class Inputs:
     faces: tuple[FaceFrame, ...] = ()
     replies: tuple[Reply, ...] = ()
     health: tuple[Health, ...] = ()         # changes only
+    parking: bool = False                   # the run is about to end: be silent and go to sleep
 
 
 @dataclass(frozen=True, slots=True)
