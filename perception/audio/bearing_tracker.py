@@ -20,7 +20,7 @@ class TrackerConfig:
     elevation: float = 0.23         # rad, mean elevation of a mouth from a table robot's head: seated or standing, 0.7-3 m
     elevation_spread: float = 0.19  # rad
     walk: float = 0.20              # rad / sqrt(s): somebody walking past at 1 m turns 30 degrees in 1 s at most briefly
-    leave: float = 0.5              # 1/s: rate at which another talker may have taken over
+    leave: float = 0.15             # 1/s: rate at which another talker may have taken over
     forget: float = 1.5             # 1/s: while nobody speaks
     lobe: float = np.deg2rad(30.0)  # half width of the peak that counts as one direction
     decided: float = 0.15           # mass of the mirror's lobe over that of the best below which front/back is decided

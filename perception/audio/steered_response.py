@@ -1,0 +1,68 @@
+"""From which look a frame of sound comes, as evidence: likelihood ratio of a wave from there against none.
+
+Each bin: x = s a(look) + n with the level of s unknown and n of known covariance R gives, for T = |a^H R^-1 x|^2 / a^H R^-1 a, the
+generalised likelihood ratio T - 1 - ln T (T > 1). R holds what is expected without a voice and what a voice brings with
+it that does not come from its direction: late reverberation, predicted from the frames before (so that onsets count and
+tails do not: the precedence effect), early reflections, and errors of the microphones' gain and place. Frames that say
+no more than frames without a voice count for nothing.
+"""
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibration.frames import Array
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseConfig:
+    reverb_decay: float = 0.78     # power per 10 ms: T60 of 0.55 s, a living room
+    reverb: float = 0.8            # late reverberation of a steady voice over its power
+    reverb_after: int = 1          # frames before sound of a voice counts as late
+    early: float = 0.1             # early reflections (diffuse) over the power of the voice in the frame
+    scatter: float = 0.2           # independent errors over the power of the voice: gains within 1 dB, places, the shell
+    mismatch: float = 0.05         # the same for diffuse sound
+    softness: float = 3.0          # nats around the gate over which evidence sets in
+    gate: float = -1.5             # nats from the usual maximum of frames without a voice
+    gate_memory: float = 1.0       # s
+    first_gate: float = 12.0       # nats, before any such frame has been heard
+
+
+class SteeredResponse:
+    """Evidence (D,) over the looks, frame by frame."""
+
+    def __init__(self, steering: np.ndarray, diffuse: np.ndarray, kinds: int, config: ResponseConfig, frame_s: float):
+        """steering (F, M, D), diffuse (F, M, M); kinds: how many kinds of frames without a voice are told apart."""
+        bins, mics, looks = steering.shape
+        self._config, self._steering = config, steering
+        self._eye = np.eye(mics, dtype=np.complex64)
+        self._diffuse = diffuse + config.mismatch * self._eye
+        pairs = (steering.conj()[:, :, None] * steering[:, None]).reshape(bins, mics * mics, looks)
+        self._pairs = np.concatenate([pairs.real, -pairs.imag], axis=1).astype(np.float32)
+        self._decay = np.float32(config.reverb_decay ** (frame_s / 0.01))
+        self._late = np.zeros(bins, np.float32)
+        self._before = deque([np.zeros(bins, np.float32)] * config.reverb_after)
+        self._gate = np.full(kinds, config.first_gate)
+        self._rate = frame_s / config.gate_memory
+
+    def step(self, x: np.ndarray, expected: np.ndarray, kind: int) -> tuple[Array, float]:
+        """x: spectrum (F, M); expected: covariance (F, M, M) without a voice. (evidence (D,), its raw maximum)."""
+        config = self._config
+        power = np.mean(x.real**2 + x.imag**2, axis=1)
+        voice = np.maximum(power - np.einsum("fmm->f", expected).real / x.shape[1], 0.0)
+        self._late = self._decay * self._late + (1 - self._decay) * config.reverb * self._before.popleft()
+        self._before.append(voice)
+        inverse = np.linalg.inv(expected + (self._late + config.early * voice + 1e-12)[:, None, None] * self._diffuse
+                                + (config.scatter * voice)[:, None, None] * self._eye)
+        y = np.matmul(inverse, x[:, :, None])[:, :, 0]
+        beam = np.matmul(y.conj()[:, None, :], self._steering)[:, 0]
+        flat = inverse.reshape(len(x), 1, -1)
+        gain = np.matmul(np.concatenate([flat.real, flat.imag], axis=2), self._pairs)[:, 0]
+        ratio = np.maximum((beam.real**2 + beam.imag**2) / gain, 1.0)
+        raw = (ratio - 1.0 - np.log(ratio)).sum(axis=0).astype(float)
+        over = (raw - self._gate[kind] - config.gate) / config.softness
+        return config.softness * np.logaddexp(0.0, over), float(raw.max())
+
+    def without_voice(self, maximum: float, kind: int) -> None:
+        """A frame of this kind is known by now to have held no voice."""
+        self._gate[kind] += self._rate * (maximum - self._gate[kind])
