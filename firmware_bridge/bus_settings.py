@@ -8,8 +8,8 @@ class BusSettings:
     """Times in s, angles in rad, temperatures in deg C, voltages in V."""
 
     baud: int = 1_000_000
-    answer_s: float = 0.003          # beyond the wire time: USB latency 1 ms and a slow servo's own delay
-    retry_s: float = 0.002           # the same for a second try, so that a bad tick still ends in time
+    answer_s: float = 0.002          # beyond the wire time: USB latency 1 ms and a slow servo's own delay
+    retry_s: float = 0.0015          # the same for a second try and for one servo: a bad tick still ends in 10 ms
     watchdog_units: int = 10         # 20 ms each: 200 ms outlast a stalled process restart's worst tick, not a dead one
     look_period_s: float = 0.9       # each servo's temperature, voltage, current and errors: at least once a second
     recall_s: float = 0.1            # the first call to a servo that has just gone silent: noise is over by then
@@ -25,6 +25,7 @@ class BusSettings:
     top_speed_rad_s: float = math.radians(240)  # a goal that moves faster is a jump; motion keeps to 200
     stop_rad_s2: float = math.radians(1500)     # deceleration of an emergency stop: the motion limit
     outside_speed: int = 22          # profile velocity, 30 deg/s, while a joint comes back inside its limits
+    outside_rad_s: float = math.radians(25)     # peak speed of its goal meanwhile: the servo keeps up with it
     warm_c: float = 55.0             # motors lose torque and life: slower from here
     hot_c: float = 65.0              # park; the servo itself drops the head at 70
     cool_c: float = 60.0             # parking is no longer asked for
@@ -36,4 +37,5 @@ class BusSettings:
     reboot_gives_up_s: float = 2.0   # until the next servo may be rebooted although this one is silent
     retry_after_s: tuple[float, ...] = (0.5, 10.0, 60.0, 600.0)   # n-th recovery of a servo waits so long
     forgiven_s: float = 600.0        # healthy for so long: its count starts anew
-    calm_s: float = 2.0              # trouble is over when it did not come back for so long
+    proven_s: float = 10.0           # armed for so long: the fault is over (an overload comes back within seconds)
+    calm_s: float = 2.0              # other trouble is over when it did not come back for so long

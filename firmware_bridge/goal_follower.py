@@ -26,6 +26,7 @@ class GoalFollower:
         self._offset = np.zeros(n)            # rad, at its start
         self._start = np.zeros(n)             # s
         self._length = np.ones(n)             # s
+        self._peak = np.full(n, settings.catch_up_rad_s)   # rad/s of the way back
         self._bent = False                    # some offset is not zero
         self._resting = False                 # held by `hold` and stopped
         self._t: float | None = None
@@ -35,17 +36,18 @@ class GoalFollower:
         """(n,) bool: joints still on their way from where they were to the mind's goal."""
         return self._offset != 0.0
 
-    def begin(self, t: float, joint: int, measured: float) -> None:
-        """This joint starts (again) from where it is."""
+    def begin(self, t: float, joint: int, measured: float, outside: bool = False) -> None:
+        """This joint starts (again) from where it is; slower when that is outside its limits."""
         self.sent[joint], self.velocity[joint] = measured, 0.0
+        self._peak[joint] = self.settings.outside_rad_s if outside else self.settings.catch_up_rad_s
         self._bend(t, np.arange(len(self.sent)) == joint, self.sent - self._raw)
 
     def follow(self, t: float, goal: Array, speed_scale: float) -> Array:
         """The goals (n,) to send for the mind's goals at time t; nan where a joint has not begun."""
         dt = self._elapsed(t)
-        goal = np.minimum(np.maximum(goal, self.lower), self.upper)
         if not np.isfinite(goal).all():
-            goal = np.where(np.isfinite(goal), goal, self._raw)
+            goal = np.where(np.isfinite(goal), goal, np.where(np.isfinite(self._raw), self._raw, self.sent))
+        goal = np.minimum(np.maximum(goal, self.lower), self.upper)
         top = self.settings.top_speed_rad_s * dt
         jumped = ~(np.abs(goal - self._raw) <= top)
         if self._resting or jumped.any():
@@ -84,7 +86,7 @@ class GoalFollower:
         if not joints.any():
             return
         settings, offset = self.settings, np.where(joints, offset, 0.0)
-        length = np.maximum(settings.catch_up_min_s, PEAK * np.abs(offset) / settings.catch_up_rad_s)
+        length = np.maximum(settings.catch_up_min_s, PEAK * np.abs(offset) / self._peak)
         length[STEWART] = (length * joints)[STEWART].max()
         self._offset = np.where(joints, offset, self._offset)
         self._start = np.where(joints, t, self._start)

@@ -31,7 +31,7 @@ class HealthChanges:
             known.over_at = None
             return
         kinds[kind] = Trouble(level, reason)
-        self._new.append(Health(t, part, level, reason))
+        self._new.append(Health(t, part, _worst(kinds).level, reason))
 
     def inherit(self, trouble: Health, kind: str) -> None:
         """Trouble that somebody else told before: it is not told again, only its end is."""
@@ -46,8 +46,8 @@ class HealthChanges:
 
     def changes(self, t: float) -> tuple[Health, ...]:
         """What has begun or ended since the call before."""
-        for part, kind in sorted(self._ending):
-            self._finish(t, part, kind)
+        if self._ending:
+            self._finish(t)
         if not self._new:
             return ()
         new, self._new = tuple(self._new), []
@@ -60,18 +60,22 @@ class HealthChanges:
     def stands(self, part: str, kind: str) -> bool:
         return kind in self._standing.get(part, {})
 
-    def _finish(self, t: float, part: str, kind: str) -> None:
-        kinds = self._standing[part]
-        trouble = kinds[kind]
-        if trouble.over_at is None:
+    def _finish(self, t: float) -> None:
+        """What was due to end, one line a part."""
+        over: dict[str, Trouble] = {}
+        for part, kind in sorted(self._ending):
+            trouble = self._standing[part][kind]
+            if trouble.over_at is not None and t < trouble.over_at:
+                continue
             self._ending.discard((part, kind))
-            return
-        if t < trouble.over_at:
-            return
-        self._ending.discard((part, kind))
-        del kinds[kind]
-        if kinds:
-            worst = max(kinds.values(), key=lambda one: _RANK[one.level])
-            self._new.append(Health(t, part, worst.level, worst.reason))
-        else:
-            self._new.append(Health(t, part, "ok", f"over: {trouble.reason}"))
+            if trouble.over_at is not None:
+                over[part] = self._standing[part].pop(kind)
+        for part, trouble in over.items():
+            if kinds := self._standing[part]:
+                self._new.append(Health(t, part, _worst(kinds).level, _worst(kinds).reason))
+            else:
+                self._new.append(Health(t, part, "ok", f"over: {trouble.reason}"))
+
+
+def _worst(kinds: dict[str, Trouble]) -> Trouble:
+    return max(kinds.values(), key=lambda trouble: _RANK[trouble.level])

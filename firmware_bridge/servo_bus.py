@@ -81,9 +81,9 @@ class ServoBus:
         self._note_gap(t)
         sent = self._steer(t, goal)
         self._send_goals(t, sent)
-        self._read_joints(t)
+        complete = self._read_joints(t)
         self._check_following(t, sent)
-        if self.care.attend(t, self.watches, self.torque_wanted, self.measured):
+        if complete and self.care.attend(t, self.watches, self.torque_wanted, self.measured):
             self._check_wear(t)
         self._check_silence(t)
         position = self.measured.copy()
@@ -135,12 +135,13 @@ class ServoBus:
 
     # joints --------------------------------------------------------------------------------------------------------
 
-    def _read_joints(self, t: float) -> None:
-        """Positions of all servos that are not known to be silent; one more try for those that failed just now."""
+    def _read_joints(self, t: float) -> bool:
+        """Positions of all servos that are not known to be silent; one more try for those that failed just now. False
+        when even that was in vain: two timeouts have used up this tick."""
         self.measured = np.full(len(JOINTS), np.nan)
         asked = [watch for watch in self.watches if watch.phase not in ("silent", "rebooting")]
         if not asked:
-            return
+            return True
         asked.sort(key=lambda watch: watch.misses)     # behind a silent servo the others may stay silent too
         missing = self._take(t, asked, self.settings.answer_s)
         again = [watch for watch in missing if watch.misses == 0]
@@ -152,6 +153,7 @@ class ServoBus:
                 watch.misses += 1
                 if watch.misses >= self.settings.silent_ticks:
                     watch.phase, watch.act_at = "silent", t + self.settings.recall_s
+        return not again or all(watch.heard_at >= t for watch in again)
 
     def _take(self, t: float, asked: list[ServoWatch], patience: float) -> list[ServoWatch]:
         """Reads positions; returns those that did not answer."""
@@ -176,7 +178,9 @@ class ServoBus:
     # trouble -------------------------------------------------------------------------------------------------------
 
     def _check_following(self, t: float, sent: Array) -> None:
-        for joint in self.following.step(t, sent, self.measured, np.array(self.torques())):
+        inside = np.array([j in self._by_joint and self._by_joint[j].phase == "armed" and not self._by_joint[j].outside
+                           for j in range(len(JOINTS))])
+        for joint in self.following.step(t, sent, self.measured, inside):
             watch = self._by_joint[joint]
             watch.lost = watch.look_now = True
 

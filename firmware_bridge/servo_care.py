@@ -28,6 +28,7 @@ from firmware_bridge.registers import (
 )
 from firmware_bridge.servo_watch import IDENTIFY, LOOK, Identity, Need, ServoWatch, Telemetry
 
+INSIDE_RAD = math.radians(4)     # a joint this close to its goal needs no profile any more: droop and no more
 YIELD_CALM_S = 5.0     # a joint that was held creeps back in less; if it is stopped again, that is the same trouble
 GAINS = BY_NAME["position_d_gain"].address     # D, I, P in a row
 
@@ -103,7 +104,8 @@ class ServoCare:
             self._judge_armed(t, watch, seen)
 
     def _judge_armed(self, t: float, watch: ServoWatch, seen: Telemetry) -> None:
-        if watch.outside and not self.follower.bent[watch.joint]:
+        if watch.outside and abs(seen.goal_position - seen.present_position) * RAD_PER_TICK < INSIDE_RAD and not (
+                self.follower.bent[watch.joint]):
             self._write(watch, "profile_velocity", 0)
             watch.outside = False
         if watch.lost:
@@ -169,9 +171,9 @@ class ServoCare:
                 self.health.begins(t, watch.part, "torque", "gone", f"torque of {watch.servo.joint} does not come on")
             return
         watch.phase, watch.armed_at, watch.lost = "armed", t, False
-        self.follower.begin(t, watch.joint, to_rad(watch.first_goal))
+        self.follower.begin(t, watch.joint, to_rad(watch.first_goal), watch.outside)
         for kind in ("torque", "fault"):
-            self.health.ends(t, watch.part, kind, self._calm(watch))
+            self.health.ends(t, watch.part, kind, self.settings.proven_s if watch.attempts else self.settings.calm_s)
 
     def relax(self, watches: list[ServoWatch]) -> None:
         """Torque off. The caller knows that the robot is parked."""
@@ -202,11 +204,6 @@ class ServoCare:
         waits = self.settings.retry_after_s
         watch.phase, watch.act_at = "limp", t + waits[min(watch.attempts, len(waits) - 1)]
         watch.attempts += 1
-
-    def _calm(self, watch: ServoWatch) -> float:
-        """s until trouble counts as over: longer than the time until the next attempt would fail."""
-        waits = self.settings.retry_after_s
-        return max(self.settings.calm_s, waits[min(watch.attempts, len(waits) - 1)] if watch.attempts else 0.0)
 
     def _command(self, watch: ServoWatch, name: str, value: int) -> bytes:
         register: Register = BY_NAME[name]

@@ -45,10 +45,10 @@ class Need(IntEnum):
 
     VERIFY = 0       # was it armed?
     LOOK_NOW = 1     # an alert, a joint that does not follow, a servo that came back
-    IDENTIFY = 2
-    REBOOT = 3
-    ARM = 4
-    CALL = 5         # a silent or rebooting one
+    CALL = 2         # a silent or rebooting one
+    IDENTIFY = 3
+    REBOOT = 4
+    ARM = 5
     LOOK = 6         # the regular look at temperature, voltage, current, errors
     NOTHING = 7
 

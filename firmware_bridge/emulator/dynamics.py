@@ -12,6 +12,7 @@ from calibration.frames import Array
 
 LAG_S = 0.030              # s behind a ramp, typical of these servos at P gain 300
 DROOP_GAIN = 300.0         # the P gain at which `droop` holds; half the gain, twice the droop
+BLOCKED_RAD_S = 0.1        # rad/s: slower than this, a joint off its goal is blocked
 SINK_RAD_S = 0.8           # rad/s: a 288:1 gear lets a limp head sink, not fall
 SINK_TAU_S = 0.25          # s, how a sinking joint comes to rest
 
@@ -37,8 +38,11 @@ class Dynamics:
                    np.full(n, DROOP_GAIN), np.zeros(n, bool), np.zeros(n, bool), np.zeros(n))
 
     def pull(self) -> Array:
-        """rad: how far the motors of held joints are from where they want to be; a measure of load."""
-        return np.where(self.held, self.goal - self.position, 0.0)
+        """rad: how hard the motors of held joints pull; a moving one no more than its drag, a blocked one all it can."""
+        drag = self.top_speed * LAG_S
+        off = self.goal - self.position
+        off = np.where(np.abs(self.velocity) > BLOCKED_RAD_S, np.minimum(np.maximum(off, -drag), drag), off)
+        return np.where(self.held, off, 0.0)
 
     def step(self, dt: float) -> None:
         omega = 2.0 / LAG_S

@@ -1,0 +1,142 @@
+"""Goals to the servos stay continuous for any goals from the mind."""
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from firmware_bridge.bus_settings import BusSettings
+from firmware_bridge.follow_check import FollowCheck
+from firmware_bridge.goal_follower import GoalFollower
+from firmware_bridge.health_changes import HealthChanges
+
+STEADY = settings(deadline=None, derandomize=True, max_examples=40)
+LIMIT = np.full(9, 2.0)
+DT = 0.01
+SETTINGS = BusSettings()
+
+angle = st.floats(-3.0, 3.0)
+wild = st.one_of(angle, st.sampled_from([np.nan, np.inf, -np.inf, 1e12]))
+piece = st.one_of(st.none(), st.lists(wild, min_size=9, max_size=9).map(np.array))
+
+
+def follower() -> GoalFollower:
+    return GoalFollower(SETTINGS, -LIMIT, LIMIT)
+
+
+@STEADY
+@given(st.lists(st.tuples(piece, st.integers(1, 40)), min_size=1, max_size=6), st.floats(0.2, 1.0))
+def test_no_goals_make_a_jump(pieces, scale):
+    """Pieces of constant goals, of holding, and of nonsense: no step is larger than a catch-up on top of a goal's own."""
+    one, t = follower(), 0.0
+    for joint in range(9):
+        one.begin(t, joint, 0.1 * joint)
+    before = one.sent.copy()
+    largest = SETTINGS.top_speed_rad_s + SETTINGS.catch_up_rad_s
+    for goal, ticks in pieces:
+        for _ in range(ticks):
+            t += DT
+            sent = one.hold(t) if goal is None else one.follow(t, goal, scale)
+            assert np.isfinite(sent).all()
+            assert np.abs(sent - before).max() <= largest * DT + 1e-9
+            before = sent.copy()
+
+
+@STEADY
+@given(st.lists(angle, min_size=9, max_size=9), st.lists(st.floats(-1.9, 1.9), min_size=9, max_size=9))
+def test_it_arrives_where_the_mind_wants_it(start, goal):
+    one, goal = follower(), np.array(goal)
+    for joint in range(9):
+        one.begin(0.0, joint, start[joint])
+    t = 0.0
+    for _ in range(1100):
+        t += DT
+        sent = one.follow(t, goal, 1.0)
+    np.testing.assert_array_equal(sent, goal)
+
+
+def test_within_limits_goals_pass_unchanged_from_the_first_one_on():
+    one = follower()
+    path = [np.full(9, 0.8 * np.sin(k * 0.03)) for k in range(300)]
+    for joint in range(9):
+        one.begin(0.0, joint, path[0][joint])
+    for k, goal in enumerate(path):
+        np.testing.assert_array_equal(one.follow(k * DT, goal, 1.0), goal)
+
+
+def test_a_joint_that_has_not_begun_gets_no_goal():
+    one = follower()
+    one.begin(0.0, 4, 0.2)
+    sent = one.follow(DT, np.zeros(9), 1.0)
+    assert np.isfinite(sent).tolist() == [False] * 4 + [True] + [False] * 4
+
+
+def test_the_way_back_is_smooth_and_platform_joints_arrive_together():
+    one, path = follower(), []
+    for joint in range(9):
+        one.begin(0.0, joint, 0.0)
+    one.hold(0.0)
+    goal = np.array([0.0, 1.0, -0.5, 0.2, 0.1, -1.0, 0.7, 0.3, 0.3])
+    for k in range(400):
+        path.append(one.follow((k + 1) * DT, goal, 1.0).copy())
+    speed = np.diff(path, axis=0) / DT
+    assert np.abs(speed).max() <= SETTINGS.catch_up_rad_s * 1.01
+    assert np.abs(np.diff(speed, axis=0)).max() / DT < 9.0          # rad/s^2: no jerk at either end
+    arrived = [int(np.argmax(np.abs(np.array(path)[:, j] - goal[j]) < 1e-9)) for j in range(1, 7)]
+    assert len(set(arrived)) == 1
+
+
+def test_warm_servos_slow_every_goal():
+    one = follower()
+    for joint in range(9):
+        one.begin(0.0, joint, 0.0)
+    sent = [one.follow(k * DT, np.full(9, 3.5 * k * DT), 0.25).copy() for k in range(60)]
+    assert np.abs(np.diff(sent, axis=0)).max() <= SETTINGS.top_speed_rad_s * 0.25 * DT + 1e-12
+
+
+def test_an_emergency_stop_decelerates_evenly_and_stays():
+    one = follower()
+    for joint in range(9):
+        one.begin(0.0, joint, 0.0)
+    for k in range(30):
+        one.follow(k * DT, np.full(9, 3.0 * k * DT), 1.0)
+    at = one.sent.copy()
+    path = [one.hold(0.29 + (k + 1) * DT).copy() for k in range(100)]
+    way = path[-1] - at
+    assert way == pytest.approx(3.0 ** 2 / (2 * SETTINGS.stop_rad_s2), rel=0.15)
+    np.testing.assert_array_equal(path[-1], path[-20])
+
+
+@STEADY
+@given(st.lists(st.floats(-3, 3), min_size=9, max_size=9), st.floats(-0.13, 0.13))
+def test_what_stays_near_its_goals_is_never_lost(goal, off):
+    check, goal = FollowCheck(9, SETTINGS), np.array(goal)
+    for k in range(100):
+        assert check.step(k * DT, goal, goal + off, np.ones(9, bool)) == []
+
+
+def test_what_stays_away_is_lost_after_300_ms_and_told_again_after_another():
+    check, goal, measured = FollowCheck(9, SETTINGS), np.zeros(9), np.zeros(9)
+    measured[[2, 5]] = 0.3
+    armed = np.ones(9, bool)
+    armed[5] = False
+    lost = [k for k in range(100) if check.step(k * DT, goal, measured, armed) == [2]]
+    assert lost == [30, 60, 90]
+    measured[2] = np.nan
+    assert all(check.step(1 + k * DT, goal, measured, armed) == [] for k in range(100))
+
+
+def test_trouble_is_told_once_and_over_when_it_stayed_away():
+    book = HealthChanges()
+    for k in range(50):
+        book.begins(k * DT, "servo_13", "fault", "gone", f"seen {k}")
+        book.begins(k * DT, "servo_13", "warm", "degraded", "warm")
+    told = book.changes(0.5)
+    assert [(line.level, line.reason) for line in told] == [("gone", "seen 0"), ("gone", "warm")]
+    book.ends(0.5, "servo_13", "fault", 2.0)
+    book.begins(1.0, "servo_13", "fault", "gone", "again")
+    assert book.changes(9.0) == ()
+    book.ends(10.0, "servo_13", "fault", 2.0)
+    book.ends(10.0, "servo_13", "warm", 2.0)
+    assert book.changes(11.9) == ()
+    (line,) = book.changes(12.0)
+    assert line.level == "ok" and book.changes(13.0) == () and not book.any_standing
