@@ -22,6 +22,10 @@ from robot.errors import BadRequest
 FLITE = ("slt", "rms", "awb", "kal16")
 ESPEAK = {"espeak": "en-us", "espeak-f": "en-us+f3", "espeak-gb": "en-gb"}
 VOICES = FLITE + tuple(ESPEAK)
+# Murmurs by their phones, for flite and espeak-ng: as words both spell them out, "mm-hmm" as "em em aitch em em".
+MURMURS = {"mm": ("m m m", "[[m:m:m:]]"), "mmm": ("m m m m", "[[m:m:m:m:]]"), "hm": ("hh m m", "[[hm]]"),
+           "hmm": ("hh m m m", "[[hm:]]"), "mhm": ("m hh m m", "[[mhm:]]"), "mmhm": ("m m hh m m", "[[m:hm:]]"),
+           "mmhmm": ("m m hh m m m", "[[m:hm:]]"), "uhhuh": ("ah hh ah", "[[VhV]]")}
 PAUSE = re.compile(r"<\s*(\d+(?:\.\d*)?)\s*>")
 LONGEST_PAUSE_S = 30.0
 EDGE_DB = -45.0              # below the peak: silence that a voice puts around its words
@@ -54,7 +58,7 @@ def spoken(text: str, voice: str = "slt", place: str = "says") -> Samples:
 
 
 def _cached(text: str, voice: str) -> Samples:
-    file = cache_folder() / (hashlib.sha256(f"1|{voice}|{text}".encode()).hexdigest()[:32] + ".npy")
+    file = cache_folder() / (hashlib.sha256(f"2|{voice}|{text}".encode()).hexdigest()[:32] + ".npy")
     if file.exists():
         try:
             return np.load(file, allow_pickle=False)
@@ -74,8 +78,10 @@ def _synthesised(text: str, voice: str) -> Samples:
         raise BadRequest(f"voice {voice!r}: the program {program} is missing: apt-get install {program}")
     with tempfile.TemporaryDirectory() as folder:
         words, out = Path(folder, "words.txt"), Path(folder, "out.wav")
-        words.write_text(text, encoding="utf-8")
-        options = (["-voice", voice, "-f", str(words), "-o", str(out)] if program == "flite"
+        phones, mnemonics = MURMURS.get(re.sub(r"[\W_]", "", text.lower()), ("", text))
+        words.write_text(mnemonics, encoding="utf-8")
+        source = ["-p", f"pau {phones} pau"] if phones else ["-f", str(words)]
+        options = (["-voice", voice, *source, "-o", str(out)] if program == "flite"
                    else ["-v", ESPEAK[voice], "-f", str(words), "-w", str(out)])
         done = subprocess.run([program, *options], capture_output=True, text=True, timeout=SYNTHESIS_LIMIT_S)
         if done.returncode or not out.exists():
