@@ -19,7 +19,6 @@ class AttentionConfig:
 
     deciding_turn: float = radians(20)    # rad: moves voice and mirror 40 degrees apart, and is a small gesture
     deciding_time: float = 0.8            # s; a short call is over by then, so the likelier side is taken
-    field_of_view: float = radians(40)    # rad each side in which a face in front would be seen (lens: 120 diagonal)
     take_over: float = 0.3                # s that somebody else must speak to draw the gaze
     remember: float = 8.0                 # s that somebody neither heard nor seen stays the one talked with
     stay: float = 2.0                     # s between changes of gaze while nobody speaks
@@ -129,19 +128,11 @@ class Attention:
             self._deciding = None
             urgency = 0.9 if person.speaking else 0.4
             return Look(Gaze(person.azimuth, person.elevation, person.distance), person.id, urgency, reason)
-        azimuth = self._likelier(person, head_yaw)
         if self._deciding is None:
-            side = 1.0 if wrapped(azimuth - head_yaw) > 0.0 else -1.0
+            side = 1.0 if wrapped(person.azimuth - head_yaw) > 0.0 else -1.0
             turned = head_yaw + side * self.config.deciding_turn
             self._deciding = (t, turned if abs(turned) < pi else float(wrapped(turned)))
         since, turned = self._deciding
         if person.speaking and t - since < self.config.deciding_time:
             return Look(Gaze(turned, 0.0), person.id, 1.0, "front or behind? a small turn decides", settled=False)
-        return Look(Gaze(azimuth, person.elevation, None), person.id, 0.9, "undecided, takes the likelier side")
-
-    def _likelier(self, person: Person, head_yaw: float) -> float:
-        """In front, a face would be seen; a voice from the field of view without one is behind."""
-        assert person.mirror is not None
-        front, rear = sorted((person.azimuth, person.mirror), key=lambda a: abs(wrapped(a - head_yaw)))
-        unseen = person.seen_at is None
-        return rear if unseen and abs(wrapped(front - head_yaw)) < self.config.field_of_view else front
+        return Look(Gaze(person.azimuth, person.elevation), person.id, 0.9, "undecided, takes the likelier side")

@@ -214,7 +214,7 @@ class Speaker:
     def _block(self) -> SpeakerBlock:
         block = SILENCE
         if len(self._tail):
-            block = self._padded(self.live, 0, self._tail[:BLOCK])
+            block = self._padded(0, 0, self._tail[:BLOCK])   # the last of nobody: it may still pass the gate
             self._tail = self._tail[BLOCK:]
         elif not self.held and self._outgoing is not None:
             block = self._speak(self._outgoing)

@@ -30,7 +30,7 @@ class VoiceConfig:
 
     name: str = "heart"            # a hibari voice; `heart` comes with the package, others are never fetched here
     speed: float = 1.0             # 1: about 160 words a minute
-    level_db: float = -22.0        # dBFS RMS of each clause
+    level_db: float = -23.0        # dBFS RMS of each clause where it sounds (EBU R 128's level of programmes)
     peak: float = 0.9              # full scale 1; a clause with a higher peak is made quieter
     pause: float = 0.12            # s of silence after a comma
     sentence_pause: float = 0.30   # s of silence after a sentence
@@ -50,12 +50,28 @@ class Voice:
         assert self._speak is not None
         samples, rate = self._speak(text)
         sound = soxr.resample(samples, rate, ENGINE_RATE_HZ, quality="HQ").astype(np.float32)
-        level = float(np.sqrt(np.mean(sound.astype(np.float64) ** 2))) if len(sound) else 0.0
-        if level > 0.0:
-            sound = sound * min(10 ** (self.config.level_db / 20) / level, self.config.peak / np.max(np.abs(sound)))
+        sound = self._levelled(_trimmed(sound))
         ends = text.rstrip().endswith((".", "!", "?"))
         pause = np.zeros(round((self.config.sentence_pause if ends else self.config.pause) * ENGINE_RATE_HZ))
         return frozen_samples(np.concatenate([sound, pause]))
+
+
+    def _levelled(self, sound: Samples) -> Samples:
+        loud = sound[np.abs(sound) > 0.03 * np.max(np.abs(sound), initial=0.0)].astype(np.float64)
+        if not len(loud):
+            return sound
+        level = np.sqrt(np.mean(loud ** 2))
+        gain = min(10 ** (self.config.level_db / 20) / level, self.config.peak / np.abs(sound).max())
+        return sound * np.float32(gain)
+
+
+def _trimmed(sound: Samples) -> Samples:
+    """Without the silence that voices put around a sentence, but for 20 ms: the first word shall come at once."""
+    loud = np.flatnonzero(np.abs(sound) > 0.01 * np.max(np.abs(sound), initial=0.0))
+    if not len(loud):
+        return sound[:0]
+    margin = round(0.02 * ENGINE_RATE_HZ)
+    return sound[max(0, loud[0] - margin):loud[-1] + margin]
 
 
 def _hibari(config: VoiceConfig) -> Callable[[str], Speech] | None:
