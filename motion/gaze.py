@@ -19,17 +19,18 @@ DROWSY = -2.0       # urgency of turns while waking up and falling asleep: 1.3 s
 class GazeConfig:
     """Manner of turning. Times are those of the ramp; the limiter adds its 0.36 s."""
 
-    quick_s: float = 0.09               # s, shortest turn (urgency 1): 30 deg faced within 0.3 s
+    quick_s: float = 0.09               # s, shortest turn (quick_urgency): 30 deg faced within 0.3 s
     calm_s: float = 0.50                # s, shortest turn (urgency 0)
     speed: float = radians(315.0)       # rad/s of the line of sight when head and body turn together, urgency 1
     neck_speed: float = radians(300.0)  # rad/s when the head turns alone: the arms' path is curved, speed costs jerk
-    calm_speed: float = radians(95.0)   # rad/s, urgency 0 and below
+    calm_speed: float = radians(90.0)   # rad/s, urgency 0 and below
     pitch_speed: float = radians(70.0)   # rad/s: the platform's arms turn up to 0.8 deg per deg of pitch
     body_speed: float = radians(146.0)  # rad/s
     far_body_speed: float = radians(180.0)  # rad/s when someone calls and the body must go round most of its range
-    far: float = radians(180.0)         # rad of body turn that counts as far
-    far_urgency: float = 0.9            # from here someone calls
-    glance_urgency: float = 0.85        # quick looks are quick, whatever the manner of turns
+    far: float = radians(240.0)         # rad of body turn that counts as far: from one side of the back to the other
+    quick_urgency: float = 0.8          # from here turns are as quick as they are smooth
+    call_urgency: float = 0.9           # from here someone calls
+    glance_urgency: float = 0.7         # quick looks are quick, whatever the manner of turns
     body_s: float = 0.30                # s longer than the head's turn, so that the head leads
     new_target: float = radians(2.0)    # rad: a smaller change is the same target moving, and is followed
     follow_speed: float = radians(40.0)  # rad/s of following; a person who walks past at 1 m/s, 1.5 m away
@@ -61,29 +62,45 @@ class GazeTurn:
         self._body = Ramp(body, body)
         self._azimuth = Ramp(azimuth, azimuth)
         self._elevation = Ramp(elevation, elevation)
+        self._base = self._planned = (azimuth, elevation)   # the target without a glance: now, and when last planned
         self._glance = (0.0, 0.0)
 
-    def step(self, gaze: Gaze, glance: tuple[float, float], urgency: float) -> tuple[float, float, float]:
-        """One tick towards `gaze` plus a glance (azimuth, elevation); returns body yaw, head yaw against it, pitch."""
-        config = self.config
+    @property
+    def hurries(self) -> bool:
+        """The body is on a far way to someone who called."""
+        return self._body.speed > self.config.body_speed and self._body.value != self._body.target
+
+    def step(self, gaze: Gaze, glance: tuple[float, float], urgency: float,
+             straight: bool = False) -> tuple[float, float, float]:
+        """One tick towards `gaze` plus a glance (azimuth, elevation); returns body yaw, head yaw against it, pitch.
+
+        straight: the body goes all the way, as the head must not lie down turned.
+        """
         azimuth = self._workspace.azimuth(gaze.azimuth, self._azimuth.value)
-        self._turn_body(azimuth, urgency)
-        azimuth = max(-self._workspace.sight, min(self._workspace.sight, azimuth + glance[0]))
-        elevation = self._workspace.elevation(gaze.elevation + glance[1])
-        moved = max(abs(azimuth - self._azimuth.target), abs(elevation - self._elevation.target))
-        self._azimuth.target, self._elevation.target = azimuth, elevation
-        if glance != self._glance:
-            self._glance = glance
-            self._turn_sight(max(urgency, config.glance_urgency))
-        elif moved > config.new_target:
+        elevation = self._workspace.elevation(gaze.elevation)
+        self._turn_body(azimuth, urgency, straight)
+        jump = max(abs(azimuth - self._base[0]), abs(elevation - self._base[1]))
+        looks = glance != self._glance
+        self._base, self._glance = (azimuth, elevation), glance
+        self._azimuth.target = max(-self._workspace.sight, min(self._workspace.sight, azimuth + glance[0]))
+        self._elevation.target = self._workspace.elevation(elevation + glance[1])
+        if jump > self.config.new_target:
             self._turn_sight(urgency)
-        for ramp in (self._azimuth, self._elevation):
-            if ramp.value == ramp.target:       # arrived: from now on it follows a target that moves
-                ramp.speed = config.follow_speed
+        elif looks:
+            self._turn_sight(max(urgency, self.config.glance_urgency))
+        else:
+            self._follow()
         body = self._body.step()
         yaw = self._neck(self._azimuth.step() - body)
         self._azimuth.value = body + yaw
         return body, yaw, -self._elevation.step()
+
+    def _follow(self) -> None:
+        """A target that moves is followed, once the turn to it has arrived or the target has run on."""
+        ran = max(abs(self._base[0] - self._planned[0]), abs(self._base[1] - self._planned[1])) > self.config.new_target
+        for ramp in (self._azimuth, self._elevation):
+            if ran or ramp.value == ramp.target:
+                ramp.speed = max(ramp.speed, self.config.follow_speed) if ran else self.config.follow_speed
 
     def calm_down(self) -> None:
         """What is left of a turn goes on in the calm manner."""
@@ -93,25 +110,26 @@ class GazeTurn:
     def _turn_sight(self, urgency: float) -> None:
         """Times azimuth and elevation to arrive together, so that the sight goes straight."""
         config = self.config
+        self._planned = self._base
         across, up = (abs(r.target - r.value) for r in (self._azimuth, self._elevation))
         fastest = config.speed if self._body.value != self._body.target else config.neck_speed
-        speed = config.calm_speed + (fastest - config.calm_speed) * max(0.0, min(1.0, urgency))
+        speed = config.calm_speed + (fastest - config.calm_speed) * self._haste(urgency)
         duration = max(self._shortest(urgency), across / speed, up / config.pitch_speed)
         self._azimuth.speed, self._elevation.speed = across / duration, up / duration
 
-    def _turn_body(self, azimuth: float, urgency: float) -> None:
+    def _turn_body(self, azimuth: float, urgency: float, straight: bool) -> None:
         """Lets the body follow when the head would stay turned too far."""
         config = self.config
-        if abs(azimuth - self._body.target) <= config.neck_free:
+        if abs(azimuth - self._body.target) <= config.neck_free and not straight:
             return
-        side = 1.0 if azimuth > self._body.target else -1.0
+        side = 0.0 if straight else 1.0 if azimuth > self._body.target else -1.0
         limit = self._workspace.body
         target = max(-limit, min(limit, azimuth - side * config.neck_left))
-        if abs(target - self._body.target) <= config.new_target:
+        if abs(target - self._body.target) <= config.new_target and not straight or target == self._body.target:
             return                          # the body is at its stop
         self._body.target = target
         turn = abs(target - self._body.value)
-        far = turn > config.far and urgency >= config.far_urgency
+        far = turn > config.far and urgency >= config.call_urgency
         self._body.speed = min(config.far_body_speed if far else config.body_speed,
                                turn / (self._shortest(urgency) + config.body_s))
 
@@ -120,4 +138,8 @@ class GazeTurn:
         return max(-limit, min(limit, yaw))
 
     def _shortest(self, urgency: float) -> float:
-        return self.config.calm_s + (self.config.quick_s - self.config.calm_s) * max(DROWSY, min(1.0, urgency))
+        slower = self.config.calm_s - self.config.quick_s
+        return self.config.calm_s - slower * (self._haste(urgency) if urgency > 0 else max(DROWSY, urgency))
+
+    def _haste(self, urgency: float) -> float:
+        return max(0.0, min(1.0, urgency / self.config.quick_urgency))

@@ -11,8 +11,8 @@ from motion.workspace import PITCH, ROLL, YAW
 
 # name: coordinate, then (offset in rad, s to get there) one after the other
 SCORES: dict[GestureName, tuple[int, tuple[tuple[float, float], ...]]] = {
-    "nod": (PITCH, ((radians(12.0), 0.22), (radians(-4.0), 0.24), (radians(8.0), 0.24), (0.0, 0.26))),
-    "shake": (YAW, ((radians(13.0), 0.20), (radians(-16.0), 0.30), (radians(13.0), 0.30), (radians(-8.0), 0.28),
+    "nod": (PITCH, ((radians(13.0), 0.22), (radians(-4.0), 0.24), (radians(8.0), 0.24), (0.0, 0.26))),
+    "shake": (YAW, ((radians(9.5), 0.20), (radians(-11.5), 0.30), (radians(10.5), 0.30), (radians(-7.0), 0.28),
                     (0.0, 0.24))),
     "tilt": (ROLL, ((radians(12.0), 0.35), (radians(12.0), 0.80), (0.0, 0.45))),
 }

@@ -51,7 +51,7 @@ class Platform:
         for bx, by, bz, elbow in zip(b[:6], b[6:12], b[12:], self._elbow, strict=True):
             flat = bx * bx + by * by
             c = ((flat + bz * bz) / arm + square) / sqrt(flat)
-            angle = atan2(by, bx) + elbow * acos(min(1.0, max(-1.0, c)))
+            angle = atan2(by, bx) + elbow * acos(1.0 if c > 1.0 else -1.0 if c < -1.0 else c)
             angles.append(angle - TURN if angle > pi else angle + TURN if angle <= -pi else angle)
         return angles
 

@@ -27,6 +27,7 @@ class LimiterConfig:
     """The body reaches 682 deg/s^2 and 9,740 deg/s^3, an arm on a straight path 545 and 7,790."""
 
     body_speed: float = radians(146.0)      # rad/s: a third of an XC330's no-load speed at 7 V
+    hurried_body_speed: float = radians(180.0)  # rad/s when someone calls from the other side of the back
     platform_speed: float = radians(100.0)  # rad/s of a platform arm: quiet, and what the curved platform adds has room
     antenna_speed: float = radians(150.0)   # rad/s
     acceleration_s: float = 0.21            # s, first average T1: speed / T1 is the largest acceleration
@@ -59,6 +60,8 @@ class Limiter:
         """joints_of: the nine joint angles of a pose. start: the pose (9,), at rest, in motion.workspace.COORDINATES."""
         self.config = config = config or LimiterConfig()
         self._limit = np.array([config.body_speed, *[config.platform_speed] * 6, *[config.antenna_speed] * 2])
+        self._hurried = self._limit.copy()
+        self._hurried[0] = config.hurried_body_speed
         self._joints_of = joints_of
         self.pose = start
         self._joints = joints_of(start)
@@ -68,10 +71,13 @@ class Limiter:
         self._speeds = np.zeros((round(config.acceleration_s / DT), len(self._joints)))
         self._next = 0
 
-    def step(self, wanted: Array, quick: Array) -> Array:
-        """The pose (9,) of this tick. wanted: a pose inside the workspace; quick: roll, pitch, yaw (3,) rad on top."""
+    def step(self, wanted: Array, quick: Array, hurry: bool = False) -> Array:
+        """The pose (9,) of this tick.
+
+        wanted: a pose inside the workspace; quick: roll, pitch, yaw (3,) rad on top; hurry: the body may turn faster.
+        """
         speed = (self._joints_of(wanted) - self._joints) / DT
-        share = self._allowed(speed)
+        share = self._allowed(speed, self._hurried if hurry else self._limit)
         if share < 1.0:
             wanted = self.pose + share * (wanted - self.pose)
         joints = self._joints_of(wanted) if share < 1.0 else self._joints + speed * DT
@@ -88,9 +94,8 @@ class Limiter:
         """The pose (9,) of a tick in which nothing is wanted but rest: everything runs out within the kernels' length."""
         return self.step(self.pose, self._offset)
 
-    def _allowed(self, speed: Array) -> float:
-        """Largest share 0..1 of the joint speeds (9,) that respects the limits."""
-        limit = self._limit
+    def _allowed(self, speed: Array, limit: Array) -> float:
+        """Largest share 0..1 of the joint speeds (9,) that respects the limits (9,)."""
         highest = limit + np.minimum(self._speeds.min(0), 0.0)
         lowest = np.maximum(self._speeds.max(0), 0.0) - limit
         excess = np.maximum(speed / np.maximum(highest, 1e-9), speed / np.minimum(lowest, -1e-9)).max()

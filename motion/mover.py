@@ -60,7 +60,8 @@ class Mover:
         rest[ANTENNAS] = model.rest_antennas
         self._begin(0.0, rest, np.zeros(len(COORDINATES)))
         self._awake_at = 0.0
-        self._placed = False
+        self._placed = self._moving = False
+        self._found: Array | None = None            # the last measured pose (9,)
         self._measured: HeadPose | None = None
 
     @property
@@ -73,8 +74,11 @@ class Mover:
 
         A gaze that is not finite is not followed: the last one stands (motion.workspace.refusal names it).
         """
-        if joints is not None and not self._placed:
-            self.start_from(joints)
+        if joints is not None and not self._placed and np.isfinite(joints.position).any():
+            self._placed = True
+            if not self._moving or self._distance(joints) > self.config.displaced:
+                self.start_from(joints)
+        self._moving = True
         self._notice(intent)
         if intent.hold_still or intent.mode == "still":
             self._gestures.stop()
@@ -82,8 +86,11 @@ class Mover:
                 self._turn.calm_down()
             pose = self._limiter.hold()
         else:
-            wanted, sway = self._wanted(t, intent, spoken)
-            pose = self._limiter.step(np.array(self._workspace.project(wanted)), sway)
+            layers, sway = self._wanted(t, intent, spoken)
+            wanted = np.array(self._workspace.project(layers))
+            if t < self._awake_at:  # a limp head may lie outside the workspace
+                wanted = wanted + (self._awake_at - t) / self.config.wake_s * (self._start - wanted)
+            pose = self._limiter.step(wanted, sway, self._turn.hurries)
         before, self._pose, self._t = self._joints, pose, t
         self._joints = self._joints_of(pose) + self._remaining_offset()
         self._velocity = frozen((self._joints - before) / DT)
@@ -94,15 +101,13 @@ class Mover:
 
         The next goals are these very joints, then motion sets out from there slowly. A silent servo keeps its goal.
         """
-        self._placed = True
-        known = np.isfinite(joints.position)
-        if np.all(np.abs(joints.position - self._joints)[known] < self.config.displaced):
-            return
-        measured = np.where(known, joints.position, self._joints)
+        measured = self._completed(joints)
+        slow = self._distance(joints) > self.config.displaced
         pose = self._pose_of(measured, self._pose)
-        pose = self._pose.copy() if pose is None else pose
+        if pose is None:    # arms that fit no head pose: the last one, and the difference fades
+            pose = np.concatenate((measured[:1], self._pose[X:YAW + 1], measured[ANTENNAS]))
         self._begin(self._t, pose, measured - self._joints_of(pose))
-        self._awake_at = self._t + self.config.wake_s
+        self._awake_at = self._t + self.config.wake_s if slow else self._t
 
     def head_pose(self, reading: Reading | None) -> HeadPose:
         """Where the head is: measured, or as commanded when nothing was ever or lately measured.
@@ -111,21 +116,19 @@ class Mover:
         the servos have not reached yet.
         """
         if reading is not None:
-            known = np.isfinite(reading.position)
-            joints = np.where(known, reading.position, self._joints)
-            guess = self._measured_pose if self._measured else self._pose
-            pose = self._pose_of(joints, guess)
-            if pose is None and self._measured:
-                pose = self._pose_of(joints, self._pose)
-            self._measured_pose = guess if pose is None else pose
-            self._measured = self._head_pose(reading.t, self._measured_pose)
+            joints, near = self._completed(reading), self._pose if self._found is None else self._found
+            found = self._pose_of(joints, near)
+            if found is None:
+                found = self._pose_of(joints, self._pose)
+            self._found = near if found is None else found
+            self._measured = self._head_pose(reading.t, self._found)
         if self._measured and self._t - self._measured.t < self.config.stale_s:
             return self._measured
         return self._head_pose(self._t, self._pose)
 
     def _begin(self, t: float, pose: Array, offset: Array) -> None:
         """At rest in `pose`; offset (9,) rad: joints beside those of the pose, which fades."""
-        self._t, self._pose = t, pose
+        self._t, self._start, self._pose = t, pose, pose
         self._limiter = Limiter(self._joints_of, pose, self.config.limiter)
         sight = float(pose[BODY] + pose[YAW])
         self._gaze, self._urgency = Gaze(sight), 0.0
@@ -136,7 +139,8 @@ class Mover:
         peak_to_mean = 1.875            # of minimum jerk
         longest_s = max(self.config.wake_s, peak_to_mean * float(np.abs(offset).max()) / self.config.offset_speed)
         self._offset, self._offset_ticks = offset, round(longest_s / DT)
-        self._offset_left = self._offset_ticks
+        self._offset_left = self._offset_ticks if offset.any() else 0
+        self._nothing = np.zeros(len(COORDINATES))
         self._joints = self._joints_of(pose) + offset
         self._velocity = frozen(np.zeros(len(COORDINATES)))
 
@@ -159,7 +163,7 @@ class Mover:
         gaze = self._sleeping if asleep else self._aim(self._gaze)
         urgency = DROWSY if asleep or t < self._awake_at else self._urgency
         self._urgency = 0.0
-        body, yaw, pitch = self._turn.step(gaze, glance, urgency)
+        body, yaw, pitch = self._turn.step(gaze, glance, urgency, straight=asleep)
         pose, breath_weight, sway_weight, pace = self._blend.step(intent.mode, intent.mood)
         height, roll, spread = self._breath.step(pace)
         pose = [p + g for p, g in zip(pose, self._gestures.step(), strict=True)]
@@ -183,9 +187,19 @@ class Mover:
 
     def _remaining_offset(self) -> Array:
         """What is left of the joints' offset from the start: a minimum-jerk fade."""
-        self._offset_left = max(0, self._offset_left - 1)
+        if self._offset_left == 0:
+            return self._nothing
+        self._offset_left -= 1
         s = self._offset_left / self._offset_ticks
         return self._offset * (s ** 3 * (10 - 15 * s + 6 * s ** 2))
+
+    def _completed(self, reading: Reading) -> Array:
+        """Measured joints (9,) rad; a silent servo is taken to be where it was told to go."""
+        return np.where(np.isfinite(reading.position), reading.position, self._joints)
+
+    def _distance(self, reading: Reading) -> float:
+        """Largest difference (rad) between measured and commanded joints."""
+        return float(np.abs(self._completed(reading) - self._joints).max())
 
     def _joints_of(self, pose: Array) -> Array:
         """Joint angles (9,) rad of a pose (9,)."""

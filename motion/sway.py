@@ -13,6 +13,8 @@ import numpy as np
 from calibration.frames import Array
 from motion.limiter import DT
 
+NOTHING = 1e-6      # share of full size that nobody sees
+
 
 @dataclass(frozen=True, slots=True)
 class SwayConfig:
@@ -42,11 +44,15 @@ class Sway:
         self._phase = 0.0
         self._size = 0.0
         self._gap = 0
+        self._middle = np.zeros(3)
 
     def step(self, spoken: Array, weight: float) -> Array:
         """Offset (3,) rad of this tick. spoken: samples (160 n,) at 16 kHz, full scale 1, that are being played now."""
         c = self.config
         self._listen(spoken)
+        if self._loud < NOTHING and self._size < NOTHING:
+            self._size = 0.0
+            return self._middle
         self._phase += c.turns_s * self._loud * DT
         wanted, time_s = (weight, c.rise_s) if self._loud > c.silence else (0.0, c.fall_s)
         self._size += (wanted - self._size) * (1 - exp(-DT / time_s))

@@ -24,7 +24,7 @@ LONGEST_S = 86400.0     # a day; more is a slip of the pen and would fill the di
 POSE = ("head_x_m", "head_y_m", "head_z_m", "head_roll_rad", "head_pitch_rad", "head_yaw_rad", "body_yaw_rad")
 COLUMNS = ("t_s", *POSE, *(f"cmd_vel_{joint}_rad_s" for joint in JOINTS), *(f"joint_{joint}_rad" for joint in JOINTS))
 ROW = ",".join(["%.3f"] + ["%.10f"] * (len(COLUMNS) - 1)) + "\n"
-URGENCY = 1.0           # a script's targets are commands
+LOOK_URGENCY, VOICE_URGENCY = 0.8, 1.0      # a script's targets are commands, a voice is a call
 
 
 class Refused(ValueError):
@@ -38,6 +38,7 @@ class Line:
     t: float
     mode: Mode | None = None
     gaze: Gaze | None = None
+    urgency: float = LOOK_URGENCY
     gesture: GestureName | None = None
     speech: Array | None = None     # (n,) at 16 kHz
     end: bool = False
@@ -82,16 +83,17 @@ def motion(script: Script) -> Iterator[tuple[float, ...]]:
     mover = Mover(reachy_mini(), np.random.default_rng(0))
     waiting, speech = script.lines[::-1], np.zeros(0)
     mode: Mode = "idle"
-    gaze = None
+    gaze, urgency = None, LOOK_URGENCY
     for index in range(round(script.duration / TICK_S) + 1):
         t, gesture = index * TICK_S, None
         while waiting and waiting[-1].t <= t + 1e-9:
             line = waiting.pop()
             mode, gesture = line.mode or mode, line.gesture or gesture
-            gaze = line.gaze or gaze
+            if line.gaze:
+                gaze, urgency = line.gaze, line.urgency
             if line.speech is not None:
                 speech = line.speech
-        goal = mover.step(t, MotionIntent(t, mode, gaze, gesture, urgency=URGENCY), speech[:BLOCK], None)
+        goal = mover.step(t, MotionIntent(t, mode, gaze, gesture, urgency=urgency), speech[:BLOCK], None)
         speech = speech[BLOCK:]
         pose = mover.head_pose(None)
         yield (t, *pose.position.tolist(), *pose.rpy.tolist(), pose.body_yaw, *goal.velocity.tolist(),
@@ -146,7 +148,7 @@ def _look(value: Any, _: Path) -> dict[str, Any]:
 
 
 def _voice(value: Any, _: Path) -> dict[str, Any]:
-    return {"gaze": _direction("voice_from", value, ("azimuth_rad",))}
+    return {"gaze": _direction("voice_from", value, ("azimuth_rad",)), "urgency": VOICE_URGENCY}
 
 
 def _direction(word: str, value: Any, keys: tuple[str, ...]) -> Gaze:
@@ -184,7 +186,7 @@ WISHES = {"look_at": _look, "voice_from": _voice, "mode": _named("mode", get_arg
 
 def read_wav(path: Path) -> Array:
     """Samples (n,) at 16 kHz, full scale 1, channels averaged."""
-    from scipy.io import wavfile    # here: takes a third of the start of a script without speech
+    from scipy.io import wavfile  # here: takes a third of the start of a script without speech
     try:
         rate, samples = wavfile.read(path)
     except (OSError, ValueError) as error:
