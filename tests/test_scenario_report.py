@@ -44,6 +44,12 @@ def test_a_step_that_never_happened_fails_the_run():
     assert not run.ok and "never happened: no duck came" in lines_of(run)[1]
 
 
+def test_a_mind_that_raised_fails_the_run():
+    facts = {"of": "mind", "level": "degraded", "reason": "KeyError: 3"}
+    run = result(made(events=[(1.0, "health", facts), (5.3, "duck", {})]))
+    assert not run.ok and "it failed: KeyError: 3 (at 1.00 s)" in lines_of(run)[1]
+
+
 def test_junit(tmp_path):
     write_junit([result(), result(seed=4)], tmp_path / "out.xml")
     top = ET.parse(tmp_path / "out.xml").getroot()

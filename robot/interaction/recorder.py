@@ -1,31 +1,44 @@
 """Writes down what truly happens in a run, for the judgement."""
+import time
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from calibration.frames import direction_of
 from dialogue.engine import Clause, Resume
-from dialogue.loop import Dialogue
 from perception.audio.block import BLOCK_S
 from robot.bodies.simulated import SimulatedBody
 from robot.interaction.heard_words import Piece, heard_words
 from robot.interaction.stage import Stage, sounding_generation
 from robot.interaction.trace import Trace, Utterance
+from robot.runtime import GuardedMind
 from robot.tick import Event, Inputs, Tick
 
 SILENCE_DBFS = -120.0
 
 
 @dataclass
+class TimedMind(GuardedMind):
+    """A mind that is timed: compute time of each tick, the one figure of a run that differs between machines."""
+
+    tick_ms: list[float] = field(default_factory=list)
+
+    def tick(self, inputs: Inputs) -> Tick:
+        began = time.perf_counter()
+        tick = super().tick(inputs)
+        self.tick_ms.append((time.perf_counter() - began) * 1000)
+        return tick
+
+
+@dataclass
 class Recorder:
-    """An observer of the run. dialogue: of the running mind, for what it remembers at the end."""
+    """An observer of the run."""
 
     body: SimulatedBody
-    dialogue: Dialogue
+    mind: TimedMind
     stage: Stage
     events: list[Event] = field(default_factory=list)
     clauses: dict[int, list[Clause]] = field(default_factory=dict)
-    tick_ms: list[float] = field(default_factory=list)
     _sight: list[tuple[float, float]] = field(default_factory=list)
     _places: dict[str, list[float]] = field(default_factory=dict)
     _believed: list[tuple[float, float]] = field(default_factory=list)
@@ -72,6 +85,6 @@ class Recorder:
             places={name: np.array(azimuths) for name, azimuths in self._places.items()},
             believed=np.array(self._believed).reshape(-1, 2), goals=np.array(self._goals).reshape(count, -1),
             floor=tuple(self._floor), words=heard_words(pieces, self.clauses),
-            history=tuple(f"{line.who}: {line.text}" for line in self.dialogue.answering.history),
+            history=tuple(f"{line.who}: {line.text}" for line in self.mind.mind.dialogue.answering.history),
             noises=tuple(self.stage.noises), stale_blocks=self.body.stale_blocks_played,
-            tick_ms=np.array(self.tick_ms), undone=self.stage.undone())
+            tick_ms=np.array(self.mind.tick_ms), undone=self.stage.undone())

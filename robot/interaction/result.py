@@ -3,7 +3,7 @@ from dataclasses import dataclass, field
 
 from robot.interaction.judgement import judge
 from robot.interaction.scenario import Scenario
-from robot.interaction.trace import Trace
+from robot.interaction.trace import Trace, fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,13 @@ class Result:
 
 
 def outcomes_of(scenario: Scenario, trace: Trace) -> tuple[Outcome, ...]:
-    """All expectations judged; a step that never happened fails too, for what it was to test was not tested."""
+    """All expectations judged; a step that never happened fails too, for what it was to test was not tested.
+
+    So does a mind that raised: the runtime stands it, a test must not.
+    """
     undone = tuple(Outcome(line, source, False, f"this step never happened: {why}", trace.end)
                    for line, source, why in trace.undone)
+    failed = [e for e in trace.named("health") if fact(e, "of") == "mind" and fact(e, "level") != "ok"]
+    broken = tuple(Outcome(1, "a mind that never fails", False, f"it failed: {fact(e, 'reason')}", e.t) for e in failed)
     judged = ((e, judge(e, trace)) for e in scenario.expect)
-    return undone + tuple(Outcome(e.line, e.source, j.ok, j.happened, j.t) for e, j in judged)
+    return broken + undone + tuple(Outcome(e.line, e.source, j.ok, j.happened, j.t) for e, j in judged)

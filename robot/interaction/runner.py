@@ -17,7 +17,7 @@ from robot.bodies.room.soundscape import SoundConfig
 from robot.clock import VirtualClock
 from robot.errors import BadRequest
 from robot.interaction.faulty_engine import EngineFaults, faulty
-from robot.interaction.recorder import Recorder
+from robot.interaction.recorder import Recorder, TimedMind
 from robot.interaction.recording import write_stereo
 from robot.interaction.result import Result, outcomes_of
 from robot.interaction.scenario import Scenario
@@ -99,11 +99,12 @@ def run_scenario(scenario: Scenario, engine: str = "embedded", seed: int | None 
     words, faults = TrueWords(), EngineFaults()
     try:
         make = faulty(engine_of(engine, words), faults)
-        mind, body = build_simulation(room_of(scenario), people_of(scenario), make, seed, stopwatch=stopwatch)
+        guarded, body = build_simulation(room_of(scenario), people_of(scenario), make, seed, stopwatch=stopwatch)
     except BadRequest as error:
         raise BadRequest(f"{scenario.path}: {error}") from error
     stage = Stage(scenario, body, faults, words)
-    recorder = Recorder(body, mind.mind.dialogue, stage)
+    mind = TimedMind(guarded.mind, guarded.safety, guarded.config, guarded.report)
+    recorder = Recorder(body, mind, stage)
     observers: tuple[Observer, ...] = (recorder, stage, *watch(mind))
     run(mind, body, VirtualClock(), observers, Ending(stage, lambda: mind.mind.dialogue.floor.state))
     trace = recorder.trace()
