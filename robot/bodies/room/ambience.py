@@ -78,7 +78,7 @@ class Microphones:
         self.gain = (10 ** (errors / 20)).astype(np.float32)
         self._floor = np.float32(10 ** (self.config.self_noise_dbfs / 20))
 
-    def capture(self, sound: NDArray[np.float32]) -> NDArray[np.float32]:
-        """(M, BLOCK) as recorded, from what arrives at the capsules."""
+    def recorded(self, sound: NDArray[np.float32]) -> NDArray[np.float32]:
+        """(M, BLOCK) as recorded, from what the capsules give, their gain included."""
         noise = self.rng.standard_normal(sound.shape, dtype=np.float32) * self._floor
-        return np.clip(sound * self.gain + noise, -1.0, 1.0)
+        return np.clip(sound + noise, -1.0, 1.0)

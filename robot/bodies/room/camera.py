@@ -87,8 +87,8 @@ class Renderer:
         on_plane = np.stack([y0 * towards + depth * left, z0 * towards + depth * up, towards]) @ axes
         level = self._level(layer, float(np.linalg.norm(offset)))
         scale = layer.px_per_m / 2 ** level
-        to_px = np.array([[scale, 0, (layer.origin[0] + 0.5) / 2 ** level - 0.5],
-                          [0, -scale, (layer.origin[1] + 0.5) / 2 ** level - 0.5], [0, 0, 1]]) @ on_plane
+        x, y = layer.origin / 2 ** level          # pyrDown keeps the pixels of even number
+        to_px = np.array([[scale, 0, x], [0, -scale, y], [0, 0, 1]]) @ on_plane
         rows, columns, rays = self._lens.window(*window)
         flat = rays @ to_px.T
         part = frame[rows, columns]

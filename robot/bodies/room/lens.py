@@ -11,7 +11,6 @@ from calibration.frames import Array, HeadPose, rotation
 
 OPTICAL = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])   # camera axes from OpenCV's
 NEWTON_STEPS = 8             # from a pinhole's rays; the error falls below 1e-9 in 6
-NO_SECOND_MAP = np.empty(0, np.float32)
 CELL = 8                     # px between exact rays; linear between them is right within 0.01 px of this lens
 
 
@@ -88,4 +87,4 @@ def finer(values: NDArray, cell: int, rows: int, columns: int) -> NDArray[np.flo
 
 def looked_up(picture: NDArray[np.uint8], where: NDArray[np.float32], border: int) -> NDArray[np.uint8]:
     """The picture's colours (h, w, c) at places (h, w, 2) px x, y, between pixels linearly."""
-    return np.asarray(cv2.remap(picture, where, NO_SECOND_MAP, cv2.INTER_LINEAR, borderMode=border), np.uint8)
+    return cv2.remap(picture, where, None, cv2.INTER_LINEAR, borderMode=border)  # type: ignore[call-overload]

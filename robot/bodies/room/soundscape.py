@@ -85,7 +85,7 @@ class Soundscape:
             if emission.dry is not SILENT:
                 distance = max(0.1, float(np.linalg.norm(emission.place - ears.head)))
                 self.direct_speech += emission.dry / np.float32(distance)
-        return self.microphones.capture(np.sum(list(self.stems.values()), axis=0))
+        return self.microphones.recorded(np.sum(list(self.stems.values()), axis=0))
 
     def _arriving(self, stem: str, emissions: dict[str, Emission], ears: EarPlaces) -> NDArray[np.float32] | None:
         """(M, BLOCK) of the sources of a stem with their reverberation; None in silence."""
@@ -109,7 +109,7 @@ class Soundscape:
         return self._paths[key]
 
     def _echo_gain_at_rest(self) -> np.float32:
-        """Sets the echo of speech at NOMINAL_DBFS to near_to_echo_db below a person at 1 m, mean over microphones."""
+        """Echo of speech at NOMINAL_DBFS such that a person at 1 m is near_to_echo_db above it at the microphones."""
         mics = self.body.mic_positions + HEAD_AT
         place = loudspeaker_place(self.body, self.config.loudspeaker)
         whole = Reflections(self.box, place).at(EarPlaces(mics, self.body.mic_positions, HEAD_AT, 0.0)).copy()
@@ -120,7 +120,8 @@ class Soundscape:
         power = (np.abs(np.fft.rfft(taps, 4096)) ** 2).mean(axis=0)
         weight = speech_power(power.size)
         gain = (power * weight * self.driver.response(power.size)).sum() / weight.sum()
-        wanted = SPEECH_DBFS - self.config.loudspeaker.near_to_echo_db - NOMINAL_DBFS
+        reverberant = self.box.late_power(0.0) * self.config.box.rt60_s / (6 * np.log(10))
+        wanted = SPEECH_DBFS + 10 * np.log10(1 + reverberant) - self.config.loudspeaker.near_to_echo_db - NOMINAL_DBFS
         return np.float32(10 ** (wanted / 20) / np.sqrt(gain))
 
 
