@@ -15,8 +15,8 @@ MICS = 2
 
 def write_take(folder, description=None, audio=None, motion=None):
     """A valid take of 0.3 s, with what is given in its place."""
-    about = dict(version=1, sample_rate_hz=16000, mics=MICS, mic_positions_m=[[0, -0.02, 0], [0, 0.02, 0]],
-                 playback_delay_s=0.1) | (description or {})
+    about = {"version": 1, "sample_rate_hz": 16000, "mics": MICS, "mic_positions_m": [[0, -0.02, 0], [0, 0.02, 0]],
+                 "playback_delay_s": 0.1} | (description or {})
     (folder / "take.json").write_text(json.dumps({k: v for k, v in about.items() if v != "absent"}))
     if audio is None:
         audio = (np.arange(4800 * 3).reshape(4800, 3) % 2000 - 1000).astype(np.int16)
@@ -62,19 +62,19 @@ def test_row_at_is_the_newest_that_is_not_later(tmp_path):
 
 
 @pytest.mark.parametrize(("change", "words"), [
-    (dict(version=2), "version: expected 1"),
-    (dict(sample_rate_hz=44100), "sample_rate_hz: expected 16000"),
-    (dict(mics=0), "mics: expected a whole number from 1 to 8"),
-    (dict(mics=True), "mics: expected a whole number"),
-    (dict(mic_positions_m=[[0, 0, 0]]), "mic_positions_m: expected 2 x 3 finite numbers"),
-    (dict(mic_positions_m="absent"), "mic_positions_m: expected 2 x 3 finite numbers, found nothing"),
-    (dict(playback_delay_s="late"), "playback_delay_s: expected one finite number"),
-    (dict(playback_delay_s=-1), "playback_delay_s: expected 0 to 2 seconds"),
-    (dict(camera=3), "camera: expected an object"),
-    (dict(camera={}), "camera.width_px: expected one finite number"),
+    ({"version": 2}, "version: expected 1"),
+    ({"sample_rate_hz": 44100}, "sample_rate_hz: expected 16000"),
+    ({"mics": 0}, "mics: expected a whole number from 1 to 8"),
+    ({"mics": True}, "mics: expected a whole number"),
+    ({"mic_positions_m": [[0, 0, 0]]}, "mic_positions_m: expected 2 x 3 finite numbers"),
+    ({"mic_positions_m": "absent"}, "mic_positions_m: expected 2 x 3 finite numbers, found nothing"),
+    ({"playback_delay_s": "late"}, "playback_delay_s: expected one finite number"),
+    ({"playback_delay_s": -1}, "playback_delay_s: expected 0 to 2 seconds"),
+    ({"camera": 3}, "camera: expected an object"),
+    ({"camera": {}}, "camera.width_px: expected one finite number"),
 ])
 def test_a_wrong_description_is_named(tmp_path, change, words):
-    with pytest.raises(BadRequest, match="take.json") as caught:
+    with pytest.raises(BadRequest, match=r"take\.json") as caught:
         read_take(write_take(tmp_path, change))
     assert words in str(caught.value)
 
@@ -86,7 +86,7 @@ def test_a_wrong_description_is_named(tmp_path, change, words):
     ("body_yaw_rad,", "yaw,", "header: expected a column body_yaw_rad"),
 ])
 def test_wrong_motion_is_named(tmp_path, old, new, words):
-    with pytest.raises(BadRequest, match="motion.csv") as caught:
+    with pytest.raises(BadRequest, match=r"motion\.csv") as caught:
         read_take(write_take(tmp_path, motion=motion_csv().replace(old, new, 1)))
     assert words in str(caught.value)
 
