@@ -38,5 +38,5 @@ class Pitch:
         correlation = fft.irfft(power, SIZE, axis=1)[:, :LONGEST + 1]
         normal = correlation[:, SHORTEST:] / ((correlation[:, :1] + 1e-12) * _OWN)
         best = normal.argmax(axis=1)
-        strength = np.take_along_axis(normal, best[:, None], axis=1)[:, 0]
-        return np.clip(strength, 0, 1), (SAMPLE_RATE_HZ / (best + SHORTEST)).astype(np.float32)
+        strength = normal[np.arange(best.size), best]
+        return np.minimum(np.maximum(strength, 0), 1), (SAMPLE_RATE_HZ / (best + SHORTEST)).astype(np.float32)

@@ -16,7 +16,8 @@ SPEED_OF_SOUND = 343.0   # m/s
 # 310-4600 Hz, denser below where voices are strong
 USED_BINS = np.unique(np.round(np.geomspace(310, 4600, 26) / BIN_HZ)).astype(int)
 GROUPS = 6               # of used bins, reported apart
-_GROUP = np.array_split(np.arange(USED_BINS.size), GROUPS)
+_GROUPED = np.stack([np.isin(np.arange(USED_BINS.size), g) / g.size
+                     for g in np.array_split(np.arange(USED_BINS.size), GROUPS)]).astype(np.float32)
 _FROM_BANDS = BIN_FROM_BANDS[USED_BINS]
 
 
@@ -55,6 +56,7 @@ class Whitening:
         self._past = np.zeros((config.delay, USED_BINS.size, count), np.complex64)
         self._weights = np.zeros((config.delay, 3, USED_BINS.size), np.float32)
         self._likelihood = np.full(config.directions, 1.0, np.float32)
+        self._average = np.full(USED_BINS.size, 1 / USED_BINS.size, np.float32)
         self._at = 0
 
     def step(self, residual: Spectra, expected: Expected) -> Whitened:
@@ -70,12 +72,11 @@ class Whitening:
         energy = (white * frame.conj()).real.sum(axis=1) / (total * frame.shape[1])
         beams = (self._steering.conj() * white).sum(axis=2)                            # (D, F)
         power = (beams.real**2 + beams.imag**2) / (self._norms(inverse) * total)
-        likelihood = np.minimum(power, 30.0).mean(axis=1)        # one bin alone is no voice
+        likelihood = np.minimum(power, 30.0) @ self._average     # one bin alone is no voice
         self._likelihood += self.config.smoothing * (likelihood - self._likelihood)
         self._track(frame, shares, energy)
-        groups = np.array([energy[g].mean() for g in _GROUP], np.float32)
         best = float(self._likelihood.max())
-        return Whitened(groups, best, best / (float(self._likelihood.mean()) + 1e-6))
+        return Whitened(_GROUPED @ energy, best, best / (float(self._likelihood.sum()) / self._likelihood.size + 1e-6))
 
     def _norms(self, inverse: NDArray[np.complex64]) -> Powers:
         """d^H R^-1 d for each direction and bin (D, F)."""
@@ -86,11 +87,10 @@ class Whitening:
         """Learn from the frame of 250 ms ago, the less the more it stood out."""
         at = self._at
         past, weights = self._past[at], self._weights[at]
-        power = (past.real**2 + past.imag**2).mean(axis=1) + 1e-20
+        power = (past.real**2 + past.imag**2).sum(axis=1) / past.shape[1] + 1e-20
         outer = past[:, :, None] * past[:, None, :].conj() / power[:, None, None]
-        for source in range(3):
-            gain = (self.config.rate * weights[source])[:, None, None]
-            self._coherence[source] += gain * (outer - self._coherence[source])
+        gain = (self.config.rate * weights)[:, :, None, None]
+        self._coherence += gain * (outer - self._coherence)
         self._past[at] = frame
         self._weights[at] = shares / (1 + np.maximum(energy - 1, 0)) ** 2
         self._at = (at + 1) % self.config.delay
