@@ -125,8 +125,9 @@ class GazeTurn:
         side = 0.0 if straight else 1.0 if azimuth > self._body.target else -1.0
         limit = self._workspace.body
         target = max(-limit, min(limit, azimuth - side * config.neck_left))
-        if abs(target - self._body.target) <= config.new_target and not straight or target == self._body.target:
-            return                          # the body is at its stop
+        change = abs(target - self._body.target)
+        if change == 0.0 or (change <= config.new_target and not straight):
+            return                          # on its way, or at its stop
         self._body.target = target
         turn = abs(target - self._body.value)
         far = turn > config.far and urgency >= config.call_urgency

@@ -11,7 +11,7 @@ Mood = Literal["neutral", "glad", "curious", "sad", "surprised"]
 
 @dataclass(frozen=True, slots=True)
 class Gaze:
-    """Where to look: a direction in `base` axes from the centre of the resting head, or a point when distance is known."""
+    """Where to look: a direction in `base` axes from the centre of the resting head; a point when distance is known."""
 
     azimuth: float                  # rad
     elevation: float = 0.0          # rad, positive upwards

@@ -9,12 +9,39 @@ from math import acos, asin, atan2, cos, pi, sin, sqrt
 
 import numpy as np
 
-from calibration.body_model import BodyModel
-from calibration.frames import Array
+from calibration.body_model import ANTENNAS, STEWART, BodyModel
+from calibration.frames import Array, HeadPose, frozen
+from motion.workspace import YAW, X
 
 TURN = 2 * pi
 CONVERGED_M2 = 1e-13    # rod length error times rod length: 1e-12 m, far below 1e-9 rad of joint angle
 ITERATIONS = 12         # Newton doubles its digits each time: more means that no pose fits
+
+
+class WholeBody:
+    """Between poses (9,) in motion.workspace.COORDINATES, joints (9,) in calibration.body_model.JOINTS and HeadPose."""
+
+    def __init__(self, model: BodyModel):
+        self._platform = Platform(model)
+        self._height = model.rest_height
+        self._lift = np.array((0.0, 0.0, model.rest_height, 0.0, 0.0, 0.0))
+
+    def joints(self, pose: Array) -> Array:
+        """Joint angles (9,) rad of a pose (9,)."""
+        body, x, y, z, roll, pitch, yaw, right, left = pose.tolist()
+        return np.array((body, *self._platform.joints(x, y, z + self._height, roll, pitch, yaw), right, left))
+
+    def pose(self, joints: Array, guess: Array) -> Array | None:
+        """Pose (9,) of joint angles (9,) rad, None when the arms fit no head pose near that of the guess (9,)."""
+        head = self._platform.forward(joints[STEWART], guess[X:YAW + 1] + self._lift)
+        return None if head is None else np.concatenate((joints[:1], head - self._lift, joints[ANTENNAS]))
+
+    def head_pose(self, t: float, pose: Array) -> HeadPose:
+        """The head in `base` at t (s). Its yaw is body plus head yaw, a bounded number that may pass pi."""
+        body, x, y, z, roll, pitch, yaw, _, _ = pose.tolist()
+        c, s = cos(body), sin(body)
+        return HeadPose(t, frozen((c * x - s * y, s * x + c * y, z + self._height)),
+                        frozen((roll, pitch, body + yaw)), body)
 
 
 class Platform:
@@ -26,7 +53,7 @@ class Platform:
         self._anchors = np.stack([arm.platform_anchor for arm in model.arms])               # (6, 3) in head
         self._elbow = [float(arm.elbow_sign) for arm in model.arms]
         self._arm, self._rod = model.arm_length, model.rod_length
-        self._cosine_axis, self._sine_axis = rotations[:, :, 0], rotations[:, :, 1]         # of the arm's circle, in body
+        self._cosine_axis, self._sine_axis = rotations[:, :, 0], rotations[:, :, 1]     # of the arm's circle, in body
         self._motors = positions
         # An anchor in its motor's frame is linear in the pose's 12 numbers: (R row by row, position).
         linear = np.zeros((3, 6, 12))
@@ -38,7 +65,7 @@ class Platform:
         self._square = (self._arm ** 2 - self._rod ** 2) / (2 * self._arm)
 
     def joints(self, x: float, y: float, z: float, roll: float, pitch: float, yaw: float) -> list[float]:
-        """Arm angles (6) rad in (-pi, pi] for a head at (x, y, z) m, turned by roll, pitch, yaw rad, in the body's frame.
+        """Arm angles (6) rad in (-pi, pi] for a head at (x, y, z) m and roll, pitch, yaw rad in the body's frame.
 
         Always finite: an arm that cannot reach its anchor points at it.
         """
@@ -58,7 +85,7 @@ class Platform:
     def forward(self, joints: Array, guess: Array) -> Array | None:
         """Pose (6,) x, y, z m, roll, pitch, yaw rad in the body's frame of arm angles (6,); None when none is found.
 
-        guess: a pose (6,) near by. Newton on the six rod lengths: d|a_i - tip_i|^2 = 2 (a_i - tip_i) . (dp + w x R a_i).
+        guess: a pose (6,) near by. Newton on the six rod lengths l_i: l_i dl_i = (a_i - tip_i) . (dp + w x R a_i).
         """
         if not np.isfinite(joints).all():
             return None

@@ -1,12 +1,14 @@
 """The one limiter, last in line: whatever is wanted, the joints move within speed, acceleration and jerk.
 
-Two stages. First a step of the wanted pose is shortened so that no joint exceeds its speed, nor changes its speed by more
-than that within the time of the first average: the pose then moves on a straight line from where it is to where it is
-wanted. Then two moving averages in a row (a trapezoid as FIR kernel: Biagiotti, Melchiorri, "FIR filters for online
+Two stages. First a step towards the wanted pose is shortened so that no joint exceeds its speed, nor changes its speed
+by more than that within the time of the first average: the pose moves on a straight line from where it is to where it
+is wanted. Then come two moving averages (a trapezoid as FIR kernel: Biagiotti, Melchiorri, "FIR filters for online
 trajectory planning with time- and frequency-domain specifications", Control Engineering Practice 20, 2012). An average
 of speeds within V is within V, its rate of change within V / T1, and that one's within 2 V / (T1 T2): no wish, however
-wild, can break it. An average of poses within a convex workspace is within it, so nothing overshoots, and the filter is
-linear, so head and body that together hold a line of sight still hold it behind the filter.
+wild, breaks it. An average of poses from a convex workspace lies in it, so nothing overshoots; and the averages are
+linear, so head and body that together hold a line of sight still hold it behind them. The averages are taken of poses
+while the limits are meant for joints, and the platform is curved: what that adds (up to a third in jerk) has room
+between these figures and what the servos stand, and tests/properties measures it.
 
 Small quick movements (the sway of speech) take a shorter kernel of their own, because the first one's delay of
 (T1 + T2) / 2 would be seen against the voice; their speed is so low that they stay a small part of the same limits.
@@ -24,7 +26,7 @@ DT = 0.01   # s, one tick of the mind (robot.tick.TICK_S; motion knows nothing a
 
 @dataclass(frozen=True, slots=True)
 class LimiterConfig:
-    """The body reaches 682 deg/s^2 and 9,740 deg/s^3, an arm on a straight path 545 and 7,790."""
+    """The body reaches 695 deg/s^2 and 9,270 deg/s^3; the servos stand 1,500 and 50,000."""
 
     body_speed: float = radians(146.0)      # rad/s: a third of an XC330's no-load speed at 7 V
     hurried_body_speed: float = radians(180.0)  # rad/s when someone calls from the other side of the back
@@ -57,7 +59,7 @@ class Limiter:
     """Keeps where the pose is and how fast the joints went lately."""
 
     def __init__(self, joints_of: Callable[[Array], Array], start: Array, config: LimiterConfig | None = None):
-        """joints_of: the nine joint angles of a pose. start: the pose (9,), at rest, in motion.workspace.COORDINATES."""
+        """joints_of: joint angles (9,) of a pose (9,). start: the pose, at rest, in motion.workspace.COORDINATES."""
         self.config = config = config or LimiterConfig()
         self._limit = np.array([config.body_speed, *[config.platform_speed] * 6, *[config.antenna_speed] * 2])
         self._hurried = self._limit.copy()
@@ -91,7 +93,7 @@ class Limiter:
         return pose
 
     def hold(self) -> Array:
-        """The pose (9,) of a tick in which nothing is wanted but rest: everything runs out within the kernels' length."""
+        """The pose (9,) of a tick in which only rest is wanted: all motion runs out within the kernel's length."""
         return self.step(self.pose, self._offset)
 
     def _allowed(self, speed: Array, limit: Array) -> float:

@@ -17,7 +17,7 @@ BODY, X, Y, Z, ROLL, PITCH, YAW, RIGHT, LEFT = range(9)
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceConfig:
-    """Bounds found by sampling the inverse kinematics of Reachy Mini; tests/test_motion_workspace.py samples them again.
+    """Bounds found by sampling the inverse kinematics of Reachy Mini; tests/test_motion_workspace.py does it again.
 
     Reach and joint limits hold on the convex hull, so averages of poses inside (the limiter makes them) are inside too,
     with 2 deg of joint angle left for the sway that is added afterwards.
@@ -30,7 +30,7 @@ class WorkspaceConfig:
     roll: float = radians(13.0)             # rad either way
     forward: float = 0.005                  # m
     backward: float = 0.005                 # m, with a turned head
-    asleep: float = 0.016                   # m further back when it looks straight ahead or down: the sleeping head's 21 mm
+    asleep: float = 0.017                   # m further back when straight: the sleeping head's 21 mm
     sideways: float = 0.002                 # m
     top: float = 0.008                      # m above rest: room to breathe, and not more
     ceiling: float = 0.019                  # m above rest when straight: rods almost stretched
@@ -39,7 +39,7 @@ class WorkspaceConfig:
     ceiling_down: float = 0.0290            # m lower per rad of lowered nose
     ceiling_roll: float = 0.0230            # m lower per rad of roll
     floor: float = -0.018                   # m: arms at their lower stop
-    floor_back: float = 1.75                # m deeper per m set back beyond `backward`: the sleeping head lies 44 mm down
+    floor_back: float = 1.75                # m deeper per m beyond `backward`: the sleeping head lies 44 mm down
 
 
 class Workspace:
@@ -65,8 +65,8 @@ class Workspace:
         turned = abs(yaw) / c.yaw + abs(roll) / c.roll + max(0.0, -pitch) / c.up
         x = _within(x, -c.backward - c.asleep * max(0.0, 1.0 - turned), c.forward)
         floor = c.floor + c.floor_back * min(0.0, x + c.backward)
-        return [_within(body, -self.body, self.body), x,
-                _within(y, -c.sideways, c.sideways), max(floor, min(z, self.ceiling(roll, pitch, yaw))), roll, pitch, yaw,
+        z = max(floor, min(z, self.ceiling(roll, pitch, yaw)))
+        return [_within(body, -self.body, self.body), x, _within(y, -c.sideways, c.sideways), z, roll, pitch, yaw,
                 _within(right, -self._antenna, self._antenna), _within(left, -self._antenna, self._antenna)]
 
     def elevation(self, elevation: float) -> float:
@@ -76,8 +76,8 @@ class Workspace:
     def azimuth(self, azimuth: float, now: float) -> float:
         """The wanted azimuth as a number within reach.
 
-        Body yaw is a bounded number: it never passes the back. Only directions within the overlap behind the robot, which
-        head and body reach on either side, have two numbers; the one nearer to `now` is taken. All in rad.
+        Body yaw is a bounded number: it never passes the back. Only directions behind the robot that head and body
+        reach together on either side have two numbers; the one nearer to `now` is taken. All in rad.
         """
         straight = float(wrapped(azimuth))
         reachable = [a for a in (straight, straight - tau, straight + tau) if abs(a) <= self.sight]

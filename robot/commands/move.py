@@ -57,7 +57,7 @@ class Script:
         for line in self.lines:
             if line.end:
                 return line.t
-        return max(line.t + (len(line.speech) / RATE_HZ if line.speech is not None else 0.0) for line in self.lines) + 2.0
+        return 2.0 + max(line.t + (0.0 if line.speech is None else len(line.speech) / RATE_HZ) for line in self.lines)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -112,8 +112,8 @@ def read_script(path: Path) -> Script:
             continue
         try:
             line = parse(words, before, path.parent)
-        except Refused as why:
-            script.refusals.append(f"{path}:{number}: {why}")
+        except Refused as refused:
+            script.refusals.append(f"{path}:{number}: {refused}")
         else:
             script.lines.append(line)
             before = line.t
