@@ -16,7 +16,7 @@ class BargeInConfig:
 
     duck_at: float = 1.5              # mean of duck_mean
     duck_mean: float = 0.10           # s
-    stop_at: float = 4.0              # mean of stop_mean
+    stop_at: float = 3.0              # mean of stop_mean
     stop_mean: float = 0.25           # s: a knock or a click does not fill it
     release_below: float = 0.0        # mean of duck_mean below which a duck is doubted ...
     release_after: float = 0.35       # ... for this many s; between two words of a quiet talker is 0.3 s
