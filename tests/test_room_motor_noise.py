@@ -75,10 +75,10 @@ def test_no_order_is_above_the_highest():
 def test_reversals_knock():
     """A slow swing: the play of the gears turns over just after each reversal, where the whine is weakest."""
     swing = lambda i: one_joint(0.4 * np.sin(2 * np.pi * i / 100))   # noqa: E731
-    turning = np.s_[:, 50 * BLOCK:54 * BLOCK]
+    turning = np.s_[:, 52 * BLOCK:53 * BLOCK]            # there it is faster than MOVES again
     knocks = sounded(swing, 100)[turning]
     none = sounded(swing, 100, config=MotorNoiseConfig(knock_db=-80.0))[turning]
-    assert np.abs(knocks).max() > 1.5 * np.abs(none).max()
+    assert knocks.std() > 2 * none.std()
 
 
 def test_robots_differ_and_seeds_repeat():

@@ -53,6 +53,13 @@ def test_walking_arrives_without_a_jerk():
     assert speed.max() < 2.5 and speed[:95].max() < 0.05 and np.abs(np.diff(speed)).max() < 0.08
 
 
+def test_the_walk_takes_the_shorter_way_round():
+    figure = Figure(PersonScript("anna", np.radians(170), 1.0), seed=1)
+    figure.walk_to(0.0, np.radians(-170), 1.0, 2.0)
+    track = np.array([figure.eyes_at_rest(t) for t in np.arange(0.0, 2.5, 0.1)])
+    assert (track[:, 0] < -0.9).all() and track[-1, 1] < -0.1
+
+
 def test_gestures_move_the_face_as_they_are_named():
     figure = Figure(PersonScript("anna", 0.0, 1.0), seed=1)
     still = figure.pose(0.9, PLACES)

@@ -82,7 +82,9 @@ class SimulatedBody:
         works = self.room.faults.active(t, "camera") is None
         found = self.eyesight.step(t, self.joints.pose_at, self.room.seen_at, works)
         frames = tuple(reply for reply in found if isinstance(reply, FaceFrame))
-        return frames, tuple(reply for reply in found if isinstance(reply, Health))
+        trouble = (reply if isinstance(reply, Health) else Health(t, "camera", "degraded", str(reply))
+                   for reply in found if not isinstance(reply, FaceFrame))
+        return frames, tuple(trouble)
 
     def write(self, t: float, outputs: Outputs) -> None:
         """Joint goals for the next exchange, blocks for the loudspeaker's queue, requests for the engine."""

@@ -23,17 +23,18 @@ class Eyesight:
     rng: np.random.Generator
     pictures: int = 0                          # taken so far
     last: tuple[float, Picture] | None = None  # (t_capture, picture) of the newest exposure
-    _renderer: Renderer = field(init=False)
+    _renderer: Renderer | None = None
     _on_the_way: deque[tuple[float, float, Picture]] = field(default_factory=deque)
 
     def __post_init__(self):
-        self._renderer = Renderer(self.camera, self.config, self.rng)
+        if self.detector is not None:
+            self._renderer = Renderer(self.camera, self.config, self.rng)
         self._phase = self.rng.uniform(0.0, 1.0 / self.config.fps)
 
     def step(self, t: float, pose_at: Callable[[float], HeadPose], seen_at: Callable[[float], Sequence[Seen]],
              works: bool = True) -> tuple[FaceFrame | Health, ...]:
         """What the detector has said by t: faces, or its trouble. works False: the camera gives nothing."""
-        if self.detector is None:
+        if self.detector is None or self._renderer is None:
             return ()
         half = self.config.exposure_s / 2
         while (middle := self._phase + self.pictures / self.config.fps) + half <= t:

@@ -24,7 +24,8 @@ HIGHEST_HZ = 7400.0          # no order above it: it would alias
 KNOCK_S = 0.004              # s, decay of a knock
 SILENT_RAD_S = 1e-4          # slower than a servo's own resolution: no sound
 REST, MOVES = 0.02, 0.05     # rad/s: slower rests, faster moves; between them the play is taken up
-KNOCK_FULL = 3.0             # rad/s within 10 ms that knocks as loud as 1 rad/s whines
+KNOCK_FULL = 3.0             # rad/s gained within 10 ms for a full knock
+KNOCK_LEAST = 0.12           # of a full one: the weight of the arm closes the play however slowly it turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,7 @@ class MotorNoise:
         """A joint that starts, or turns round, takes up the play of its gears."""
         moves = np.abs(velocity) > MOVES
         turned = moves & (np.sign(velocity) != self._direction)
-        change = np.minimum(np.abs(velocity) / KNOCK_FULL + 0.05, 1.0)
+        change = np.minimum(np.abs(velocity) / KNOCK_FULL + KNOCK_LEAST, 1.0)
         self._knock = np.where(turned, change, self._knock * np.exp(-BLOCK_S / KNOCK_S))
         self._direction = np.where(moves, np.sign(velocity),
                                    np.where(np.abs(velocity) < REST, 0.0, self._direction))

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from calibration.frames import Array, rotation
+from calibration.frames import Array, rotation, wrapped
 from robot.bodies.room.motion_curves import Path, smooth
 
 TURN_S = 0.35                # s to turn the head
@@ -75,9 +75,9 @@ class Figure:
         self._away_side = rng.choice([-1.0, 1.0])
 
     def walk_to(self, t: float, azimuth: float, distance: float, in_s: float) -> None:
-        """Walk in an arc round the robot, starting at t; azimuth rad, distance m."""
-        height = self.place.at(t)[2]
-        self.place.go(t, np.array([azimuth, distance, height]), in_s)
+        """Walk in an arc round the robot, the shorter way, starting at t; azimuth rad, distance m."""
+        now, _, height = self.place.at(t)
+        self.place.go(t, np.array([now + wrapped(azimuth - now), distance, height]), in_s)
 
     def look(self, t: float, target: str) -> None:
         self._looks = [self._looks[-1], (t, target)]
@@ -99,8 +99,7 @@ class Figure:
         share = smooth((t - since) / TURN_S) if np.isfinite(since) else 1.0
         old_yaw, old_pitch = self._aim(old, rest, others)
         new_yaw, new_pitch = self._aim(new, rest, others)
-        turn = (new_yaw - old_yaw + np.pi) % (2 * np.pi) - np.pi
-        yaw, pitch = old_yaw + share * turn, old_pitch + share * (new_pitch - old_pitch)
+        yaw, pitch = old_yaw + share * wrapped(new_yaw - old_yaw), old_pitch + share * (new_pitch - old_pitch)
         shake, nod = self._swing(t, "shake", SHAKE), self._swing(t, "nod", NOD)
         looking = rotation(0.0, pitch, yaw)
         turned = rotation(0.0, pitch + nod, yaw + shake)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.body_model import BodyModel
-from calibration.frames import Array, HeadPose
+from calibration.frames import Array, HeadPose, wrapped
 from perception.audio.block import BLOCK, SAMPLE_RATE_HZ, AudioBlock, Samples, frozen_samples
 from robot.bodies.room import noises
 from robot.bodies.room.camera import CameraConfig, Seen
@@ -18,7 +18,7 @@ from robot.bodies.room.faults import Faults
 from robot.bodies.room.loudspeaker import NOMINAL_DBFS, Device, LastGate, PlayedLog
 from robot.bodies.room.people import Figure, PersonScript
 from robot.bodies.room.portraits import portrait
-from robot.bodies.room.shoebox import HEAD_AT, SPEED_OF_SOUND
+from robot.bodies.room.shoebox import HEAD_AT, SPEED_OF_SOUND, WALL_MARGIN
 from robot.bodies.room.sound_path import EarPlaces
 from robot.bodies.room.soundscape import SPEECH_DBFS, Emission, SoundConfig, Soundscape
 from robot.bodies.room.tracks import SILENT, Track, edges
@@ -26,6 +26,7 @@ from robot.bodies.room.voices import active_level, spoken
 from robot.errors import BadRequest
 from robot.settings import nearest
 
+NOISE_HEIGHT = 0.3           # m over the base
 SIGH_DB = -14.0              # of a breath against speech
 NOISE_PLACES = ((2.3, 1.8), (-2.0, 2.2), (0.7, 2.4), (-0.8, 1.9))   # rad, m from the base: where noises come from
 
@@ -91,13 +92,13 @@ class RoomPerson:
         return said
 
     def walk_to(self, t: float, azimuth: float, distance: float, in_s: float) -> None:
-        """azimuth rad in base, distance m from the base's axis."""
+        """azimuth rad in base, distance m from the base's axis; in an arc round the robot, the shorter way."""
         if not in_s > 0:
             raise BadRequest(f"{self.name}: walks_to in_s: expected more than 0 s, found {in_s}")
         height = self.figure.script.height
+        now, distance_now, _ = self.figure.place.at(t)
         for share in np.linspace(0.0, 1.0, 9):
-            now, distance_now, _ = self.figure.place.at(t)
-            a, d = now + share * (azimuth - now), distance_now + share * (distance - distance_now)
+            a, d = now + share * wrapped(azimuth - now), distance_now + share * (distance - distance_now)
             self.room.check_inside(np.array([d * np.cos(a), d * np.sin(a), height]), f"{self.name} walks_to")
         self.figure.walk_to(t, azimuth, distance, in_s)
 
@@ -174,7 +175,7 @@ class Room:
         for person in self._people.values():
             if person.figure.script.looks not in ("robot", "away"):
                 self.person(person.figure.script.looks)
-        self._noises = [Track() for _ in NOISE_PLACES]
+        self._noises = [(Track(), self._noise_place(*place)) for place in NOISE_PLACES]
         self._made = 0
         self._recorded: deque[tuple[NDArray, NDArray]] = deque(maxlen=max(1, int(self.config.recording_s * 100)))
         self._blocks = 0
@@ -194,7 +195,8 @@ class Room:
         rng = self.next_rng()
         samples = noises.made(kind, noises.USUAL_S[kind] if for_s is None else for_s, rng)
         level = SPEECH_DBFS + (noises.USUAL_DB[kind] if level_db is None else level_db)
-        self._noises[rng.integers(len(self._noises))].add(t, samples * np.float32(10 ** (level / 20)), in_turn=False)
+        track, _ = self._noises[rng.integers(len(self._noises))]
+        track.add(t, samples * np.float32(10 ** (level / 20)), in_turn=False)
 
     def fault(self, t: float, of: str, kind: str, for_s: float | None = None) -> None:
         """microphone, loudspeaker or camera: gone, stall or garbage. Servos: see SimulatedBody.fault."""
@@ -235,6 +237,13 @@ class Room:
     def check_inside(self, point: Array, what: str) -> None:
         self.sound.box.check_inside(point, what)
 
+    def _noise_place(self, azimuth: float, distance: float) -> Array:
+        """(3,) m in base, drawn nearer where the room is small."""
+        corner = np.array(self.config.sound.box.robot_at_m)[:2]
+        room = np.minimum(corner, np.array(self.config.sound.box.size_m)[:2] - corner) - 2 * WALL_MARGIN
+        distance = min(distance, float(room.min()))
+        return np.array([distance * np.cos(azimuth), distance * np.sin(azimuth), NOISE_HEIGHT])
+
     def next_rng(self) -> np.random.Generator:
         """A generator for the next thing that is made: the same one in every run with this seed."""
         self._made += 1
@@ -257,17 +266,11 @@ class Room:
             driven = np.zeros_like(driven)
         self.played.sounded(driven)
         voices = {name: p.emission(t) for name, p in self._people.items()}
-        sounds = {str(place): Emission(track.next_block(), _noise_place(place))
-                  for place, track in enumerate(self._noises)}
+        sounds = {str(index): Emission(track.next_block(), place) for index, (track, place) in enumerate(self._noises)}
         mics = self.sound.capture(self.ears, self.head_pose_true.body_yaw, velocity, driven, voices, sounds)
         self._recorded.append((self.sound.direct_speech, driven))
         self._blocks += 1
         return AudioBlock(t, frozen_samples(self.faults.heard(t, mics)), frozen_samples(block.samples))
-
-
-def _noise_place(index: int) -> Array:
-    azimuth, distance = NOISE_PLACES[index]
-    return np.array([distance * np.cos(azimuth), distance * np.sin(azimuth), 0.3])
 
 
 assert BLOCK == 160

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from calibration.body_model import STEWART, BodyModel
-from calibration.frames import Array, HeadPose, frozen, rotation, rpy_of
+from calibration.frames import Array, HeadPose, frozen, rotation, rpy_of, wrapped
 from calibration.health import Health
 from firmware_bridge.emulator import Emulator, EmulatorPort, Faults
 from firmware_bridge.joint_reading import JointReading
@@ -17,7 +17,7 @@ from robot.errors import BadRequest
 from robot.tick import TICK_S
 
 REMEMBERED = 60              # poses: 0.6 s, longer than any exposure lies back
-SWITCHED_ON_S = 4.0          # before a run that starts upright: the bus has armed the servos and the head has come up
+SWITCHED_ON_S = 2.0          # before a run that starts upright: the bus has armed the servos and the head is up again
 FAULTS: dict[str, dict[str, object]] = {
     "gone": {"unplugged": True}, "stall": {"silent": True}, "slow": {"delay_s": 0.02},
     "garbage": {"wrong_crc": 0.3, "garbage": 0.3}, "hot": {"temperature_c": 75.0}, "overload": {"overload": True}}
@@ -38,10 +38,12 @@ class Joints:
 
     def __post_init__(self):
         self._platform = Platform(self.body)
-        self.emulator = Emulator(self.body.servos, self.seed)
+        self.emulator = Emulator(self.body.servos, self.seed, None if self.limp else self.upright())
         self.port = EmulatorPort(self.emulator)
         self.bus = ServoBus(self.port, self.body.servos, self.parked())
-        self._in_body = np.array([*self.body.sleep_position, *rpy_of(self.body.sleep_rotation)])
+        self._in_body = np.array([0.0, 0.0, self.body.rest_height, 0.0, 0.0, 0.0])
+        if self.limp:
+            self._in_body = np.array([*self.body.sleep_position, *rpy_of(self.body.sleep_rotation)])
         self._before = self._in_body     # a tick earlier: together they tell Newton where to begin
         self._repairs: list[tuple[float, str]] = []
         if not self.limp:
@@ -113,6 +115,6 @@ class Joints:
             return self._poses[min(after, len(times) - 1)]
         low, high = self._poses[after - 1], self._poses[after]
         share = (t - low.t) / (high.t - low.t)
-        turn = (high.rpy - low.rpy + np.pi) % (2 * np.pi) - np.pi
+        turn = wrapped(high.rpy - low.rpy)
         return HeadPose(t, frozen(low.position + share * (high.position - low.position)),
                         frozen(low.rpy + share * turn), low.body_yaw + share * (high.body_yaw - low.body_yaw))

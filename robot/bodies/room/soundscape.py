@@ -120,7 +120,7 @@ class Soundscape:
         power = (np.abs(np.fft.rfft(taps, 4096)) ** 2).mean(axis=0)
         weight = speech_power(power.size)
         gain = (power * weight * self.driver.response(power.size)).sum() / weight.sum()
-        reverberant = self.box.late_power(0.0) * self.config.box.rt60_s / (6 * np.log(10))
+        reverberant = self.box.late_power(np.zeros(1))[0] * self.config.box.rt60_s / (6 * np.log(10))
         wanted = SPEECH_DBFS + 10 * np.log10(1 + reverberant) - self.config.loudspeaker.near_to_echo_db - NOMINAL_DBFS
         return np.float32(10 ** (wanted / 20) / np.sqrt(gain))
 
