@@ -28,6 +28,7 @@ class GoalFollower:
         self._length = np.ones(n)             # s
         self._peak = np.full(n, settings.catch_up_rad_s)   # rad/s of the way back
         self._bent = False                    # some offset is not zero
+        self._slowed = False                  # behind the mind because of warm servos
         self._resting = False                 # held by `hold` and stopped
         self._t: float | None = None
 
@@ -58,6 +59,10 @@ class GoalFollower:
         if speed_scale < 1.0:
             reach = top * speed_scale
             wanted = np.minimum(np.maximum(wanted, self.sent - reach), self.sent + reach)
+            self._slowed = True
+        elif self._slowed:              # cool again: what it fell behind is caught up like any other difference
+            self._bend(t, np.isfinite(self.sent), self.sent - goal)
+            wanted, self._slowed = goal + self._offsets(t), False
         return self._send(wanted, dt)
 
     def hold(self, t: float) -> Array:

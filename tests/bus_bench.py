@@ -1,7 +1,7 @@
 """A servo bus, its emulated servos and a virtual clock, for tests."""
 import numpy as np
 
-from calibration.body_model import JOINTS, reachy_mini
+from calibration.body_model import JOINTS, STEWART, reachy_mini
 from calibration.health import Health
 from firmware_bridge.emulator import Emulator, EmulatorPort
 from firmware_bridge.joint_reading import JointReading
@@ -16,6 +16,18 @@ STEP_DEG = 3.5         # a joint's way in 10 ms at the highest speed that the fo
 
 def joint(name: str) -> int:
     return JOINTS.index(name)
+
+
+def nodding(t: float) -> np.ndarray:
+    goal = NEUTRAL.copy()
+    goal[STEWART] += np.radians(8) * np.sin(2 * np.pi * 0.4 * t)
+    return goal
+
+
+def swinging(t: float) -> np.ndarray:
+    goal = NEUTRAL.copy()
+    goal[0] = np.radians(60) * np.sin(2 * np.pi * 0.25 * t)
+    return goal
 
 
 class Bench:

@@ -26,7 +26,7 @@ def follower() -> GoalFollower:
 @STEADY
 @given(st.lists(st.tuples(piece, st.integers(1, 40)), min_size=1, max_size=6), st.floats(0.2, 1.0))
 def test_no_goals_make_a_jump(pieces, scale):
-    """Pieces of constant goals, of holding, and of nonsense: no step is larger than a catch-up on top of a goal's own."""
+    """Constant goals, holding, and nonsense: no step is larger than a catch-up on top of a goal's own."""
     one, t = follower(), 0.0
     for joint in range(9):
         one.begin(t, joint, 0.1 * joint)
@@ -91,6 +91,19 @@ def test_warm_servos_slow_every_goal():
         one.begin(0.0, joint, 0.0)
     sent = [one.follow(k * DT, np.full(9, 3.5 * k * DT), 0.25).copy() for k in range(60)]
     assert np.abs(np.diff(sent, axis=0)).max() <= SETTINGS.top_speed_rad_s * 0.25 * DT + 1e-12
+
+
+def test_what_warm_servos_fell_behind_is_caught_up_softly():
+    one, path = follower(), []
+    for joint in range(9):
+        one.begin(0.0, joint, 0.0)
+    for k in range(300):
+        goal = np.full(9, min(3.5 * k * DT, 1.5))
+        path.append(one.follow(k * DT, goal, 0.25 if k < 50 else 1.0).copy())
+    assert path[49][0] < 0.6
+    speed = np.diff(path, axis=0) / DT
+    assert speed[50:].max() <= SETTINGS.catch_up_rad_s * 1.01
+    np.testing.assert_allclose(path[-1], 1.5)
 
 
 def test_an_emergency_stop_decelerates_evenly_and_stays():

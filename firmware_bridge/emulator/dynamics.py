@@ -38,7 +38,7 @@ class Dynamics:
                    np.full(n, DROOP_GAIN), np.zeros(n, bool), np.zeros(n, bool), np.zeros(n))
 
     def pull(self) -> Array:
-        """rad: how hard the motors of held joints pull; a moving one no more than its drag, a blocked one all it can."""
+        """rad: how hard the motors pull. A moving one no more than its drag, a blocked one all it can."""
         drag = self.top_speed * LAG_S
         off = self.goal - self.position
         off = np.where(np.abs(self.velocity) > BLOCKED_RAD_S, np.minimum(np.maximum(off, -drag), drag), off)
