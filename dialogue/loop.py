@@ -83,9 +83,14 @@ class Dialogue:
         self._quiet_since = 0.0                         # s, when a person last made a sound
 
     def step(self, t: float, people: tuple[Person, ...], sight: Sight, sound: SoundScene, replies: tuple[Reply, ...],
-             blocks: int, head_yaw: float | None = None) -> Turn:
-        """The tick at t (s). head_yaw: rad in base, to answer only when the person is faced; None: unknown."""
+             blocks: int, head_yaw: float | None = None, parking: bool = False) -> Turn:
+        """The tick at t (s). head_yaw: rad in base, to answer only when the person is faced; None: unknown.
+
+        parking: the run is about to end; the robot falls silent and lies down.
+        """
         notes = Notes(t)
+        if parking:
+            return self._parked(notes, blocks)
         self._hear(notes, sound)
         self._observe(notes, people, sight)
         for reply in replies:
@@ -101,6 +106,15 @@ class Dialogue:
             self._said = (speaker.said, t)
         spoken = np.concatenate([block.samples for block in out]) if out else np.zeros(0)
         return Turn(self._intent(t, look), frozen_samples(spoken), out, speaker.live, tuple(notes.requests),
+                    tuple(notes.events), self.floor.state, self.answering.history)
+
+    def _parked(self, notes: Notes, blocks: int) -> Turn:
+        if self.floor.state in ROBOT_SOUNDS:
+            self.answering.stop(notes, "the run ends", None)
+        speaker = self.answering.speaker
+        out = speaker.step(blocks)
+        intent = MotionIntent(notes.t, "park", reason="the run ends")
+        return Turn(intent, frozen_samples(np.zeros(0)), out, speaker.live, tuple(notes.requests),
                     tuple(notes.events), self.floor.state, self.answering.history)
 
     # hearing ------------------------------------------------------------------------------------------------------

@@ -31,7 +31,8 @@ class Mind:
         sound = self.ears.step(inputs.audio, poses, self.mover.commanded_velocity)
         sight = self.eyes.step(t, inputs.faces, poses)
         seen = self.people.step(t, sound, sight)
-        turn = self.dialogue.step(t, seen, sight, sound, inputs.replies, len(inputs.audio), poses.at(t).yaw)
+        turn = self.dialogue.step(t, seen, sight, sound, inputs.replies, len(inputs.audio), poses.at(t).yaw,
+                                  inputs.parking)
         goal = self.mover.step(t, turn.intent, turn.spoken, inputs.joints)
         outputs = Outputs(goal, turn.speaker, turn.live_generation, turn.requests)
         return Tick(outputs, sound, sight, seen, turn.intent, turn.floor, turn.events)
