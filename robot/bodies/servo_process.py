@@ -96,6 +96,8 @@ class ServoProcess:
 
     def close(self) -> None:
         """Parks the robot, lets go of the bus and waits until that is done."""
+        if self._memory.closed:
+            return
         if self._socket is not None:
             self._socket.close()             # the child hears it and parks
             self._socket = None
