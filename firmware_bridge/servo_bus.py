@@ -65,6 +65,7 @@ class ServoBus:
         self.following = FollowCheck(len(JOINTS), self.settings)
         self.torque_wanted = False
         self.measured = np.full(len(JOINTS), np.nan)      # rad, of the last exchange
+        self.obeying = (False,) * len(JOINTS)             # joints that follow their goals
         self.speed_scale, self.too_hot = 1.0, False
         self._together_until = -math.inf                  # s: all joints set out together, if they can by then
         self._t: float | None = None
@@ -88,12 +89,9 @@ class ServoBus:
         self._check_silence(t)
         position = self.measured.copy()
         position.flags.writeable = False
-        reading = JointReading(t, position, self.torques(), self.speed_scale, self.too_hot)
-        return reading, self.health.changes(t)
-
-    def torques(self) -> tuple[bool, ...]:
-        """(9,) which joints obey their goals."""
-        return tuple([j in self._by_joint and self._by_joint[j].phase == "armed" for j in range(len(JOINTS))])
+        armed = {watch.joint for watch in self.watches if watch.phase == "armed"}
+        self.obeying = tuple([joint in armed for joint in range(len(JOINTS))])
+        return JointReading(t, position, self.obeying, self.speed_scale, self.too_hot), self.health.changes(t)
 
     def parked(self) -> bool:
         """Every platform joint that can be measured is at the park pose."""
@@ -178,9 +176,11 @@ class ServoBus:
     # trouble -------------------------------------------------------------------------------------------------------
 
     def _check_following(self, t: float, sent: Array) -> None:
-        inside = np.array([j in self._by_joint and self._by_joint[j].phase == "armed" and not self._by_joint[j].outside
-                           for j in range(len(JOINTS))])
-        for joint in self.following.step(t, sent, self.measured, inside):
+        expected = np.array(self.obeying)
+        for watch in self.watches:
+            if watch.outside:                 # its profile keeps it behind its goal
+                expected[watch.joint] = False
+        for joint in self.following.step(t, sent, self.measured, expected):
             watch = self._by_joint[joint]
             watch.lost = watch.look_now = True
 
