@@ -1,0 +1,79 @@
+"""The command line: one line and status 2 for what is wrong, and a live robot that parks when told to stop."""
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from robot.__main__ import COMMANDS, LATER, main
+
+
+@pytest.mark.parametrize("words", [
+    ["fly"], ["run", "--body", "ghost"], ["run", "--engine", "oracle"], ["run", "--fast"], ["replay"],
+    ["hear", "nowhere"], ["see", "nowhere"], ["move", "nowhere.jsonl"], ["script", "nowhere.yaml"],
+    ["replay", "nowhere"], ["run", "--config", "nowhere.toml"], ["run", "--body", "device"],
+    ["run", "--engine", "realtime"], ["calibrate"], ["dashboard"],
+])
+def test_a_wrong_request_gets_one_line_and_status_2(words, capsys):
+    try:
+        status = main(words)
+    except SystemExit as leaving:
+        status = leaving.code
+    said = capsys.readouterr()
+    assert status == 2 and said.out == "" and len(said.err.strip().splitlines()) == 1
+    assert "Traceback" not in said.err
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("[mind]\nsead = 3\n", "unknown key 'sead', did you mean 'seed'?"),
+    ("[mnd]\nseed = 3\n", "unknown section [mnd], did you mean 'mind'?"),
+    ("[mind]\nseed = 'x'\n", "mind.seed: 'x', expected a whole number"),
+    ("[mind\n", "expected TOML"),
+])
+def test_a_config_is_read_strictly(tmp_path, capsys, text, said):
+    file = tmp_path / "robot.toml"
+    file.write_text(text)
+    assert main(["run", "--config", str(file)]) == 2
+    error = capsys.readouterr().err
+    assert said in error and "robot.toml" in error
+
+
+@pytest.mark.parametrize("command", [*COMMANDS])
+def test_every_command_explains_itself(command, capsys):
+    with pytest.raises(SystemExit) as leaving:
+        main([command, "--help"])
+    told = " ".join(capsys.readouterr().out.split()).lower()
+    assert leaving.value.code == 0 and COMMANDS[command].split(";")[0][1:25].lower() in told
+
+
+def test_commands_of_later_say_so(capsys):
+    for command in LATER:
+        assert main([command]) == 2
+        assert "later" in capsys.readouterr().err
+
+
+def test_doctor_finds_this_program_and_speaks_json(capsys):
+    assert main(["doctor", "--json"]) == 0
+    findings = json.loads(capsys.readouterr().out)
+    assert next(f for f in findings if f["subject"] == "import robot")["verdict"] == "ok"
+    assert all(f["remedy"] for f in findings if f["verdict"] != "ok")
+
+
+def test_a_live_robot_parks_on_sigterm_and_exits_0():
+    command = [sys.executable, "-m", "robot", "run", "--config", os.devnull]
+    live = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        assert live.stdin is not None and live.stdout is not None
+        live.stdin.write("/help\n")
+        live.stdin.flush()
+        assert select.select([live.stdout], [], [], 120)[0], "no sign of life"
+        live.stdout.readline()
+        live.send_signal(signal.SIGTERM)
+        rest, _ = live.communicate(timeout=120)
+        assert live.returncode == 0, rest
+        assert "Traceback" not in rest
+    finally:
+        live.kill()
