@@ -23,11 +23,11 @@ def embedding(picture: Picture, face: Detection) -> Array:
     to_cut = matrix(Place(place.centre + 0.85 * place.height * down, place.height, place.tilt), WIDTH_PX, FACE_PX)
     to_cut[1, 2] += (HEIGHT_PX - WIDTH_PX) / 2
     part = lifted(cut(picture, to_cut, (WIDTH_PX, HEIGHT_PX)))
-    lab = cv2.cvtColor(part, cv2.COLOR_BGR2LAB).astype(np.float32)
-    head = lab[4:28]
+    tones = cv2.cvtColor(part, cv2.COLOR_BGR2YCrCb).astype(np.float32)
+    head = tones[4:28]
     shade = cv2.resize(head[..., 0], (8, 8), interpolation=cv2.INTER_AREA).ravel()
     shade = shade - shade.mean()
-    colour = cv2.resize(lab[..., 1:], (3, 6), interpolation=cv2.INTER_AREA).ravel() - 128
+    colour = cv2.resize(tones[..., 1:], (3, 6), interpolation=cv2.INTER_AREA).ravel() - 128
     parts = [SHADE_WEIGHT * shade / (np.linalg.norm(shade) + 1e-6),
              COLOUR_WEIGHT * colour / (np.linalg.norm(colour) + 30.0)]
     whole = np.concatenate(parts).astype(np.float64)

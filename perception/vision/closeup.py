@@ -30,11 +30,12 @@ class Place:
 
 
 def lifted(picture: Picture) -> Picture:
-    """The picture, brighter when it is dark."""
+    """The picture, brighter when it is dark, and smoothed, since its noise is lifted with it."""
     level = float(picture[::8, ::8].mean())
     if level >= DARK_LEVEL:
         return picture
-    return cv2.convertScaleAbs(picture, alpha=min(MOST_GAIN, LIFTED_LEVEL / max(level, 1.0)))
+    smooth = cv2.GaussianBlur(picture, (5, 5), 0)
+    return cv2.convertScaleAbs(smooth, alpha=min(MOST_GAIN, LIFTED_LEVEL / max(level, 1.0)))
 
 
 def tilt_of(landmarks: Array) -> float:
@@ -61,7 +62,7 @@ def look_closer(detector: Detector, picture: Picture, place: Place) -> tuple[Det
     """Faces in the close-up of `place`, in pixels of the picture, best first."""
     to_crop = matrix(place)
     crop = cut(picture, to_crop, (CROP_PX, CROP_PX))
-    back = cv2.invertAffineTransform(to_crop)
+    back = np.asarray(cv2.invertAffineTransform(to_crop), dtype=np.float64)
     return tuple(_carried(face, back) for face in detector.detect(lifted(crop)))
 
 

@@ -4,9 +4,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from calibration.body_model import BodyModel, Camera, reachy_mini
-from calibration.frames import HeadPose, direction_of
+from calibration.frames import HeadPose, direction_of, wrapped
 from perception.pose_history import PoseHistory
 from perception.vision.frame import Detection, Face, FaceFrame, Gesture, Sight, View
+from perception.vision.gestures import Posture
 from perception.vision.head_pose import head_view
 from perception.vision.rays import Lens
 from perception.vision.track_filter import FilterConfig, sighting_error
@@ -48,7 +49,10 @@ class Eyes:
                 continue
             self._last = frame.t_capture
             pose = poses.at(frame.t_capture)
-            faces += self._placed(frame, pose)
+            seen = self._seen(frame, pose)
+            faces += [self._face(track, sighting) for track, sighting in seen]
+            rate = _rate(poses, frame.t_capture)
+            gestures += [g for track, sighting in seen if (g := self._gesture(t, track, sighting, rate))]
             view = self._view(frame.t_capture, pose)
         return Sight(t, tuple(faces), tuple(gestures), view)
 
@@ -56,22 +60,36 @@ class Eyes:
         azimuth, elevation = direction_of(pose.rotation @ self._lens.axis)
         return View(t, azimuth, elevation, self._lens.half_width)
 
-    def _placed(self, frame: FaceFrame, pose: HeadPose) -> list[Face]:
+    def _seen(self, frame: FaceFrame, pose: HeadPose) -> list[tuple[Track, Sighting]]:
+        """The people in one picture."""
         turn, origin = pose.rotation, self._lens.origin(pose)
         sightings = [self._sighting(frame.t_capture, face, turn, origin) for face in frame.faces]
         likely = [s for s in sightings if self.config.nearest < s.view.distance < self.config.farthest]
-        seen = self._tracks.step(frame.t_capture, likely, lambda point: self._lens.covers(point, pose))
-        return [self._face(track, sighting) for track, sighting in seen]
+        return self._tracks.step(frame.t_capture, likely, lambda point: self._lens.covers(point, pose))
 
     def _sighting(self, t: float, face: Detection, turn: np.ndarray, origin: np.ndarray) -> Sighting:
         view = head_view(self._lens.rays(face.landmarks) @ turn.T)
         point = origin + view.distance * view.direction
         eyes_px = float(np.linalg.norm(face.landmarks[1] - face.landmarks[0]))
         error = sighting_error(view.direction, view.distance, self.config.filter)
-        return Sighting(t, point, error, face.score, view, eyes_px, face.embedding)
+        return Sighting(t, point, error, face.score, view, eyes_px, face.embedding, face.beside)
 
     def _face(self, track: Track, sighting: Sighting) -> Face:
         from_rest = track.filter.position - self._rest
         azimuth, elevation = direction_of(from_rest)
         attention = track.attention.step(sighting.t, sighting.view, sighting.eyes_px)
         return Face(track.id, sighting.t, azimuth, elevation, float(np.linalg.norm(from_rest)), attention)
+
+    def _gesture(self, t: float, track: Track, sighting: Sighting, rate: tuple[float, float]) -> Gesture | None:
+        azimuth, elevation = direction_of(sighting.point - self._rest)
+        view = sighting.view
+        name = track.gestures.step(Posture(sighting.t, view.yaw, view.pitch, azimuth, elevation, view.distance,
+                                           sighting.eyes_px, rate, sighting.beside))
+        return Gesture(t, track.id, name) if name else None
+
+
+def _rate(poses: PoseHistory, t: float) -> tuple[float, float]:
+    """Yaw and pitch of the robot's head in rad/s at time t (s)."""
+    step = 0.02   # s: two ticks, long enough that encoder noise is no speed
+    before, after = poses.at(t - step).rpy, poses.at(t + step).rpy
+    return float(wrapped(after[2] - before[2])) / (2 * step), float(after[1] - before[1]) / (2 * step)

@@ -3,13 +3,14 @@
 Runs in the worker beside the mind (its own process on the robot, inline in the simulation). It knows nothing of the
 robot's pose: a face is followed in pixels, and who it is gets decided by perception.vision.eyes.
 """
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import cv2
 import numpy as np
 
 from calibration.frames import Array
 from perception.vision.appearance import embedding
+from perception.vision.beside import Beside
 from perception.vision.closeup import Place, lifted, look_closer, place_of
 from perception.vision.detector import Detector, Picture, intersection_over_union
 from perception.vision.frame import Detection, FaceFrame
@@ -19,9 +20,13 @@ from perception.vision.frame import Detection, FaceFrame
 class FinderConfig:
     """When to look at the whole picture, and which faces to follow."""
 
-    scan_period: float = 0.45   # s between looks at the whole picture (17 ms of a core each)
-    scan_frames: int = 6        # and at least so many pictures, for slow cameras
-    scan_width: int = 640       # px, larger pictures are reduced for the scan
+    scan_period: float = 0.4    # s between looks at the whole picture
+    scan_frames: int = 4        # and at least so many pictures, for slow cameras
+    scan_width: int = 320       # px, to which the picture is reduced: shows adults to 2 m, 4 ms of a core
+    far_width: int = 640        # px, of every `far_every`th look: adults to 4 m, 17 ms
+    far_every: int = 3
+    search: float = 0.6         # s after a loss, while looks are far ones and
+    search_period: float = 0.12  # s apart: a blurred picture or two lose a face that then is there again
     candidates: int = 3         # so many unknown faces are looked at closer in one scan (1.1 ms each)
     enter: float = 0.6          # score in the close-up from which a face is followed
     keep: float = 0.3           # and down to which it goes on being reported
@@ -36,13 +41,15 @@ class _Known:
     face: Detection
     t: float
     velocity: Array          # (2,) px/s of the box's middle
+    height: float            # px of the box, smoothed: what is found depends a little on the cut, which must not ring
+    beside: Beside = field(default_factory=Beside)
     missed: int = 0
     age: int = 0
 
     def place(self, t: float) -> Place:
         """Where to look at time t (s)."""
         place = place_of(self.face)
-        return replace(place, centre=place.centre + self.velocity * (t - self.t))
+        return Place(place.centre + self.velocity * (t - self.t), self.height, place.tilt)
 
 
 class FaceFinder:
@@ -52,20 +59,32 @@ class FaceFinder:
         self.config = config
         self._detector = detector
         self._known: list[_Known] = []
-        self._scanned_at = -np.inf
-        self._unscanned = 0
+        self._scanned_at = self._lost_at = -np.inf
+        self._unscanned = config.scan_frames
+        self._scans = 0
 
     def see(self, picture: Picture, t_capture: float) -> FaceFrame:
         """The faces of one picture BGR (h, w, 3) whose exposure had its middle at t_capture (s)."""
         self._known = [known for known in self._known if self._follow(known, picture, t_capture)]
         self._drop_doubles()
         self._unscanned += 1
-        lost = any(known.missed == 1 for known in self._known)
-        due = t_capture - self._scanned_at >= self.config.scan_period and self._unscanned >= self.config.scan_frames
-        if due or lost or not np.isfinite(self._scanned_at):
-            self._scan(picture, t_capture)
+        width = self._scan_due(t_capture)
+        if width:
+            self._scan(picture, t_capture, width)
         seen = [known for known in self._known if not known.missed]
         return FaceFrame(t_capture, tuple(self._described(known, picture) for known in seen))
+
+    def _scan_due(self, t: float) -> int:
+        """Width in px at which the whole picture is to be looked at now; 0: not now."""
+        config, since = self.config, t - self._scanned_at
+        if any(known.missed == 1 for known in self._known):
+            self._lost_at = t
+            return config.far_width
+        if t - self._lost_at < config.search:
+            return config.far_width if since >= config.search_period else 0
+        if since < config.scan_period or self._unscanned < config.scan_frames:
+            return 0
+        return config.scan_width if self._scans % config.far_every else config.far_width
 
     def _follow(self, known: _Known, picture: Picture, t: float) -> bool:
         """Look for a known face near its old place; False: given up."""
@@ -92,6 +111,7 @@ class FaceFinder:
         known.velocity = (now.centre - before.centre) / step if 0 < step < 0.5 else np.zeros(2)
         known.face, known.t = replace(face, embedding=known.face.embedding), t
         known.missed, known.age = 0, known.age + 1
+        known.height += 0.35 * (now.height - known.height)
 
     def _drop_doubles(self) -> None:
         """Two searches that ended on one face: the one that has been followed longer stays."""
@@ -101,10 +121,10 @@ class FaceFinder:
                 kept.append(known)
         self._known = kept
 
-    def _scan(self, picture: Picture, t: float) -> None:
-        """Look at the whole picture for faces that are not followed yet."""
-        self._scanned_at, self._unscanned = t, 0
-        scale = min(1.0, self.config.scan_width / picture.shape[1])
+    def _scan(self, picture: Picture, t: float, width: int) -> None:
+        """Look at the whole picture, reduced to `width` px, for faces that are not followed yet."""
+        self._scanned_at, self._unscanned, self._scans = t, 0, self._scans + 1
+        scale = min(1.0, width / picture.shape[1])
         small = picture if scale == 1.0 else cv2.resize(picture, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
         tried = 0
         for face in self._detector.detect(lifted(small)):
@@ -126,7 +146,7 @@ class FaceFinder:
             if known.missed and self._is_near(known, face):
                 self._moved(known, face, t)
                 return
-        self._known.append(_Known(face, t, np.zeros(2)))
+        self._known.append(_Known(face, t, np.zeros(2), float(face.box[3])))
 
     @staticmethod
     def _is_near(known: _Known, face: Detection) -> bool:
@@ -138,4 +158,4 @@ class FaceFinder:
         """The face with its appearance, which is looked at anew every few pictures."""
         if known.face.embedding is None or known.age % self.config.embedding_period == 0:
             known.face = replace(known.face, embedding=embedding(picture, known.face))
-        return known.face
+        return replace(known.face, beside=known.beside.step(picture, place_of(known.face)))

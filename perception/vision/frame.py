@@ -13,6 +13,7 @@ class Detection:
     score: float         # 0..1
     landmarks: Array     # (5, 2) px: right eye, left eye, nose, right and left corner of the mouth (of the person)
     embedding: Array | None = None  # (n,) unit length appearance, where the detector gives one
+    beside: Array | None = None     # (2, 2) what moves left and right of the face, see perception.vision.beside
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ import numpy as np
 from calibration.frames import Array
 from perception.vision.appearance import likeness
 from perception.vision.attention import Attention
+from perception.vision.gestures import GestureWatch
 from perception.vision.head_pose import HeadView
 from perception.vision.track_filter import FilterConfig, TrackFilter
 
@@ -49,6 +50,7 @@ class Sighting:
     view: HeadView
     eyes_px: float       # distance of the eyes in the picture
     embedding: Array | None
+    beside: Array | None = None   # what moves beside the face, see Detection
 
 
 @dataclass(slots=True)
@@ -61,6 +63,7 @@ class Track:
     look: Array | None
     id: str = ""
     attention: Attention = field(default_factory=Attention)
+    gestures: GestureWatch = field(default_factory=GestureWatch)
 
     def gone(self, t: float) -> float:
         return t - self.seen_at
