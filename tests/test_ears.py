@@ -39,7 +39,7 @@ def test_a_refuted_duck_is_released():
 
 def test_a_duck_never_lasts_for_ever():
     config = BargeInConfig()
-    found = decisions([-6.0] * 20 + [2.5] * 800)
+    found = decisions([-6.0] * 20 + [(config.duck_at + config.stop_at) / 2] * 800)
     kinds = [kind for _, kind in found]
     assert kinds[:2] == ["duck", "release"] and "barge_in" not in kinds
     assert (found[1][0] - found[0][0]) * BLOCK_S <= config.longest_duck + 2 * BLOCK_S
@@ -61,7 +61,7 @@ def test_decisions_wait_after_a_slip():
 
 
 def test_stricter_while_nothing_is_aligned():
-    values = [-6.0] * 30 + [4.5] * 100
+    values = [-6.0] * 30 + [BargeInConfig().stop_at + 0.5] * 100
     assert "barge_in" in dict(map(reversed, decisions(values)))
     assert "barge_in" not in dict(map(reversed, decisions(values, aligned=False)))
 

@@ -110,7 +110,7 @@ class _Builder:
         self.who = who
         self.room = room.TrainingRoom.drawn(rng)
         self.mics = array(rng)
-        self.moving = rng.uniform() < 0.6
+        self.moving = rng.uniform() < 0.75
         still = not self.moving
         moves, antennas = motors.pose(rng, SECONDS, 0.0 if still else rng.uniform(0.4, 1.3))
         if still:
@@ -125,7 +125,8 @@ class _Builder:
         self.speaking = np.zeros(BLOCKS, bool)
         self.people: list[tuple[float, float, float]] = []
         self.delay_s: float | None = None
-        self.talks = rng.uniform() < 0.78
+        self.talks = rng.uniform() < 0.8
+        self.motors_db = rng.uniform(-12, 10) if rng.uniform() < 0.85 else rng.uniform(-30, -12)   # over the echo
         self.loud_rms = self.echo_rms
 
     def robot_speaks(self, utterances: list[float]) -> None:
@@ -193,7 +194,9 @@ class _Builder:
         signal = np.zeros(SAMPLES, np.float32)
         signal[begin:begin + dry.size] = dry
         wet = room.hear(rng, self.room, self.room.person(rng), signal, self.mics, self.yaw)
-        level = rng.choice([rng.uniform(-21, 3), rng.uniform(-12, 6)])
+        level = rng.choice([rng.uniform(-22, 2), rng.uniform(-12, 5)])
+        if self.moving and rng.uniform() < 0.75:      # most people are harder to hear than the motors
+            level = float(np.clip(self.motors_db - rng.uniform(-6, 15), -24, 5))
         wet *= self.loud_rms * db(level) / active_rms(wet[0])
         self.sound += wet
         energy = np.square(wet[0]).reshape(BLOCKS, 160).mean(axis=1)
@@ -222,7 +225,10 @@ class _Builder:
         wet = room.hear(rng, self.room, self.room.person(rng), signal, self.mics, self.yaw)
         wet *= self.loud_rms * db(rng.uniform(-26, -14) if babble else rng.uniform(-22, 6)) / active_rms(wet[0])
         self.sound += wet
-        if babble:   # people who speak to someone else: nobody knows
+        if not babble:   # what is not a voice but sounds from where voices come from is the hardest to refuse
+            where = slice(begin // 160, (begin + dry.size) // 160 + 20)
+            self.weight[where] = np.where(self.label[where] > 0, self.weight[where], 3 * self.weight[where])
+        else:   # people who speak to someone else: nobody knows
             where = slice(begin // 160, (begin + dry.size) // 160 + 20)
             self.weight[where] = np.where(self.label[where] > 0, self.weight[where], 0.1)
 
@@ -233,9 +239,8 @@ class _Builder:
         turning = np.repeat(np.abs(self.speeds).max(axis=1) > 0.1, 160)
         if not turning.any():
             return
-        level = rng.uniform(-14, 9) if rng.uniform() < 0.8 else rng.uniform(-30, -10)
         loud = np.sqrt(np.square(wet[0][turning]).mean()) + 1e-9
-        self.sound += (wet * self.loud_rms * db(level) / loud).astype(np.float32)
+        self.sound += (wet * self.loud_rms * db(self.motors_db) / loud).astype(np.float32)
 
     def ambient(self) -> None:
         rng = self.rng
@@ -265,7 +270,7 @@ def drawn_scene(seed: int, who: Voices) -> TrainingScene:
         scene.robot_speaks(onsets)
     for at in onsets:
         scene.person(at, hums=rng.uniform() < 0.15)
-    for at in rng.uniform(0.3, SECONDS - 2, rng.choice([0, 1, 2, 3], p=[0.5, 0.25, 0.15, 0.1])):
+    for at in rng.uniform(0.3, SECONDS - 2, rng.choice([0, 1, 2, 3], p=[0.35, 0.25, 0.25, 0.15])):
         scene.distractor(float(at))
     if scene.moving:
         scene.motor_noise()

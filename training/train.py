@@ -12,7 +12,7 @@ from training.measure import Scored, report
 from training.model import Detector, export
 
 CROP = 800          # blocks of one training sequence
-BATCH = 24
+BATCH = 16
 INPUT_NOISE = 0.15      # of a standard deviation, fresh in every block
 OFFSET_NOISE = 0.25     # constant in a sequence: another robot's bias
 GROUP_DROP = 0.08       # chance that a group of streams is blanked in a sequence: none may carry the decision alone

@@ -103,7 +103,8 @@ def _hibari(name: str, texts: list[str]) -> list[np.ndarray]:
 
 def recorded(root: str) -> list[str]:
     """The folders of recorded words below `root` that hold enough of one voice."""
-    folders = {path.parent for path in Path(root).rglob("*") if path.suffix in (".ogg", ".wav")}
+    places = [Path(root) / "klettres", Path(root) / "ktuberling"]
+    folders = {path.parent for place in places for path in place.rglob("*") if path.suffix in (".ogg", ".wav")}
     return [f"words:{folder}" for folder in sorted(folders) if sum(1 for _ in folder.iterdir()) >= 12]
 
 

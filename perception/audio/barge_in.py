@@ -9,6 +9,8 @@ from perception.audio.block import BLOCK_S
 from perception.audio.detector import CERTAIN, Running
 from perception.audio.scene import Heard
 
+HALF_BLOCK_S = BLOCK_S / 2   # times are compared with this slack: rounding must not decide
+
 
 @dataclass(frozen=True, slots=True)
 class BargeInConfig:
@@ -53,7 +55,7 @@ class BargeIn:
     @property
     def listens_over_playback(self) -> bool:
         """The robot speaks, or its echo may still be heard."""
-        return self._now - self._played <= self.config.tail
+        return self._now - self._played < self.config.tail + HALF_BLOCK_S
 
     def step(self, t: float, log_odds: float, plays: bool, slipped: bool, aligned: bool) -> Heard | None:
         """One block that ends at t (s). plays: the reference is not silent."""
@@ -64,10 +66,10 @@ class BargeIn:
         if plays:
             self._played = t
         if slipped:
-            self._held = t + config.hold_after_slip
+            self._held = t + config.hold_after_slip - HALF_BLOCK_S
         weak = self.duck_score < config.release_below
         self._doubt = self._doubt + BLOCK_S if weak else 0.0
-        if t - self._played > config.tail:
+        if not self.listens_over_playback:
             return self._quiet(t)
         if t < self._held:
             return None
@@ -79,15 +81,15 @@ class BargeIn:
         return self._let_go(t)
 
     def _trace(self, t: float, log_odds: float) -> None:
-        if log_odds > 0 and self._above is None:
-            self._above = t - BLOCK_S
+        if log_odds > 0:
+            self._above = t - BLOCK_S if self._above is None else self._above
         elif self.duck_score < self.config.release_below - 1:
-            self._above = t - BLOCK_S if log_odds > 0 else None
+            self._above = None
 
     def _let_go(self, t: float) -> Heard | None:
         config = self.config
         if self.state == "ducked":
-            if self._doubt >= config.release_after or t - self._since >= config.longest_duck:
+            if self._doubt >= config.release_after or t - self._since > config.longest_duck - HALF_BLOCK_S:
                 return self._become("clear", t, "release")
         elif self.state == "stopped" and self._doubt >= config.release_after:
             self.state = "clear"

@@ -58,7 +58,7 @@ class SpeechActivity:
 
     def _gap(self, t: float) -> tuple[Heard, ...]:
         last, self._last_t = self._last_t, t
-        if self.speaks and last is not None and t - last > self.config.longest_gap:
+        if self.speaks and last is not None and t - last > self.config.longest_gap + BLOCK_S / 2:
             return (self._stop(t),)
         return ()
 
