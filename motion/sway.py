@@ -6,7 +6,7 @@ alone; loudness is the speed of travel, so the motion begins and ends with the v
 reference signal is read, never a microphone.
 """
 from dataclasses import dataclass
-from math import cos, exp, isfinite, radians, sin, sqrt
+from math import cos, exp, radians, sin, sqrt
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from calibration.frames import Array
 from motion.limiter import DT
 
 NOTHING = 1e-6      # share of full size that nobody sees
+BROKEN = 4.0        # full scale 1: a sample beyond is no sound but a fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +68,8 @@ class Sway:
                 self._loud *= exp(-DT / c.release_s)
             return
         self._gap = 0
-        power = float(np.dot(spoken, spoken)) / len(spoken)
-        rms = sqrt(power) if isfinite(power) else 0.0   # a broken block is silence to the neck
+        whole = float(np.abs(spoken).max()) <= BROKEN     # false for nan; a broken block is silence to the neck
+        rms = sqrt(float(np.dot(spoken, spoken)) / len(spoken)) if whole else 0.0
         self._loudest = max(rms, c.quietest, self._loudest * exp(-DT / c.reference_fall_s))
         loud = rms / self._loudest
         time_s = c.attack_s if loud > self._loud else c.release_s

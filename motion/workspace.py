@@ -89,10 +89,10 @@ def refusal(azimuth: object, elevation: object = 0.0) -> str:
     for name, value in (("azimuth_rad", azimuth), ("elevation_rad", elevation)):
         if isinstance(value, bool) or not isinstance(value, int | float):
             return f"{name} is {value!r}, expected a number"
-        if not isfinite(value):
+        if isinstance(value, float) and not isfinite(value):
             return f"{name} is {value}, expected a finite number"
         if abs(value) > tau:
-            return f"{name} is {value:g}, expected radians between -2 pi and 2 pi"
+            return f"{name} is {value!r:.20}, expected radians between -2 pi and 2 pi"
     return ""
 
 
