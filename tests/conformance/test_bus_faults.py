@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from firmware_bridge.emulator import Faults
-from firmware_bridge.registers import OVERLOAD, VOLTAGE
+from firmware_bridge.registers import OVERLOAD, SHOCK, VOLTAGE
 from motion.intent import JointGoal
 from tests.bus_bench import NEUTRAL, Bench, joint
 
@@ -19,6 +19,8 @@ WINDOW = 5                 # ticks: what happens within 50 ms looks like one jum
 ORDERED_DEG = 7.0          # in a window: the goals below make 50 deg/s, catching up 90 more
 JUMP_DEG = 5.0             # beyond what was ordered
 SNAP_S = 0.3               # s after a hand lets go or a motor revives: its joint rightly returns by up to 8 degrees
+FAULTS = {"silent": Faults(silent=True), "unplugged": Faults(unplugged=True), "dead": Faults(dead_motor=True),
+          "stays_off": Faults(torque_stays_off=True), "noise": Faults(wrong_crc=0.3, dropped_byte=0.2, garbage=0.3)}
 ARMS = [joint(f"stewart_{n}") for n in range(1, 7)]
 
 
@@ -83,50 +85,43 @@ class Storm:
 
     def strike(self) -> list:
         """One random fault; returns (when, how) it ends."""
-        bench, emulator, random = self.bench, self.bench.emulator, self.random
-        servo, until = int(random.integers(10, 19)), bench.t + float(random.uniform(0.05, 2.5))
-        index, word = servo - 10, random.choice(["silent", "unplugged", "noise", "slow", "latch", "stays_off", "dead",
-                                                 "cable", "power", "grip", "mind", "mute", "pause", "warm", "push"])
-
-        def faulty(**changes):
-            emulator.set_faults(index, Faults(**changes))
-            return [(until, lambda: emulator.set_faults(index, Faults()))]
-
+        bench, emulator = self.bench, self.bench.emulator
+        index, until = int(self.random.integers(9)), bench.t + float(self.random.uniform(0.05, 2.5))
+        word = self.random.choice([*FAULTS, "slow", "warm", "latch", "cable", "power", "grip", "mind", "mute", "pause"])
         if word in ("dead", "grip"):
             self.snaps_until[index] = until + SNAP_S
         if word in ("unplugged", "latch", "power", "grip"):
-            whole = word == "power"
-            self.blamed_until[slice(None) if whole else index] = until + 3.0
-        if word == "noise":
-            return faulty(wrong_crc=0.3, dropped_byte=0.2, garbage=0.3)
-        if word == "slow":
-            return faulty(delay_s=float(random.uniform(0.001, 0.02)))
-        if word in ("silent", "unplugged", "stays_off", "dead", "warm"):
-            return faulty(**{"silent": {"silent": True}, "unplugged": {"unplugged": True},
-                             "stays_off": {"torque_stays_off": True}, "dead": {"dead_motor": True},
-                             "warm": {"temperature_c": float(random.uniform(50, 69))}}[word])
-        if word == "latch":
-            emulator.latch(servo, int(random.choice([OVERLOAD, VOLTAGE, 0x10])))
-        elif word == "cable":
+            self.blamed_until[slice(None) if word == "power" else index] = until + 3.0
+        if word in FAULTS or word in ("slow", "warm"):
+            faults = FAULTS.get(word) or (Faults(delay_s=float(self.random.uniform(0.001, 0.02))) if word == "slow"
+                                          else Faults(temperature_c=float(self.random.uniform(50, 69))))
+            emulator.set_faults(index, faults)
+            return [(until, lambda: emulator.set_faults(index, Faults()))]
+        if word == "cable":
             bench.port.connected = False
             return [(until, lambda: setattr(bench.port, "connected", True))]
-        elif word == "power":
+        if word == "power":
             emulator.power(False)
             return [(until, lambda: emulator.power(True))]
-        elif word == "grip":
+        if word == "grip":
             emulator.grip(emulator.joints[index])
             return [(until, lambda: emulator.grip(emulator.joints[index], False))]
+        if word == "latch":
+            emulator.latch(10 + index, int(self.random.choice([OVERLOAD, VOLTAGE, SHOCK])))
         elif word == "mind":
-            self.mind = float(random.uniform(-0.8, 0.8))
+            self.mind = float(self.random.uniform(-0.8, 0.8))
         elif word == "mute":
             self.mute_until = until
         elif word == "pause":
-            gap = float(random.uniform(0.02, 1.0))
-            for _ in range(round(gap / bench.dt)):
-                bench.port.advance(bench.dt)
-            bench.t += gap
-            self.path.clear()
+            self.pause(float(self.random.uniform(0.02, 1.0)))
         return []
+
+    def pause(self, seconds: float) -> None:
+        """Nobody calls the bus for a while."""
+        for _ in range(round(seconds / self.bench.dt)):
+            self.bench.port.advance(self.bench.dt)
+        self.bench.t += seconds
+        self.path.clear()
 
 
 def judge(storm: Storm) -> dict[str, object]:
