@@ -4,10 +4,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from numpy.typing import ArrayLike
+
 from calibration.frames import Array, HeadPose
 from perception.audio.bearing_tracker import BearingTracker, TrackerConfig
 from perception.audio.block import BLOCK, BLOCK_S, SAMPLE_RATE_HZ, Samples
-from perception.audio.interference import Interference, InterferenceConfig
+from perception.audio.interference import KINDS, Interference, InterferenceConfig
 from perception.audio.scene import Bearing
 from perception.audio.spatial import diffuse_coherence, looks_of, steering
 from perception.audio.steered_response import ResponseConfig, SteeredResponse
@@ -44,8 +46,9 @@ class Direction:
         frequency = frequency[self._bins]
         self._recent = np.zeros((2 * self._mics, config.transform), np.float32)
         looks, diffuse = looks_of(mics), diffuse_coherence(mics, frequency)
-        self._interference = Interference(diffuse, config.interference, frame_s)
-        self._response = SteeredResponse(steering(mics, frequency, looks.vectors), diffuse, self._interference.kinds,
+        self._diffuse, self._frame_s = diffuse, frame_s
+        self._interference: Interference | None = None   # made when the count of motor activities is known
+        self._response = SteeredResponse(steering(mics, frequency, looks.vectors), diffuse, KINDS,
                                          config.response, frame_s)
         self._maxima: deque[tuple[float, int]] = deque(maxlen=round(config.interference.delay / frame_s) + 1)
         self._tracker = BearingTracker(looks, config.tracker, frame_s)
@@ -53,9 +56,10 @@ class Direction:
         self._until = -np.inf
         self._rotation: Array | None = None   # base-from-head at the end of the block before
 
-    def step(self, t: float, residual: Samples, echo_estimate: Samples, speech_likelihood: float, motor_activity: float,
-             pose: HeadPose) -> Bearing | None:
-        """t: end of the block; residual, echo_estimate (M, 160); motor_activity: sum of |commanded speed|, rad/s."""
+    def step(self, t: float, residual: Samples, echo_estimate: Samples, speech_likelihood: float,
+             motor_activity: ArrayLike, pose: HeadPose) -> Bearing | None:
+        """t: end of the block; residual, echo_estimate (M, 160); motor_activity: powers, up to a factor each,
+        that the motors' noise is expected to have (perception.audio.ego_noise.MotorActivity), a number or several."""
         if self._mics < 2:
             return None
         config = self._config
@@ -67,14 +71,17 @@ class Direction:
         believed = t < self._until
         self._blocks += 1
         if self._blocks % config.every == 0:
-            evidence = self._evidence(speech_likelihood, motor_activity)
+            evidence = self._evidence(speech_likelihood, np.atleast_1d(np.asarray(motor_activity, np.float32)))
             self._tracker.step(config.tempering * evidence, middle, believed)
         if not believed:
             return None
         azimuth, spread, mirror = self._tracker.best()
         return Bearing(t, azimuth, spread, mirror is not None, mirror)
 
-    def _evidence(self, speech_likelihood: float, motor_activity: float) -> Array:
+    def _evidence(self, speech_likelihood: float, motor_activity: Array) -> Array:
+        if self._interference is None:
+            self._interference = Interference(self._diffuse, len(motor_activity), self._config.interference,
+                                              self._frame_s)
         spectra = np.fft.rfft(self._recent * self._window, axis=1)[:, self._bins].T.astype(np.complex64)
         x, echo = spectra[:, :self._mics], spectra[:, self._mics:]
         expected = self._interference.expect(x, echo, motor_activity, speech_likelihood)

@@ -21,6 +21,7 @@ class ResponseConfig:
     reverb_after: int = 1          # frames before sound of a voice counts as late
     early: float = 0.1             # early reflections (diffuse) over the power of the voice in the frame
     scatter: float = 0.2           # independent errors over the power of the voice: gains within 1 dB, places, the shell
+    nu: float = 10.0
     mismatch: float = 0.05         # the same for diffuse sound
     softness: float = 3.0          # nats around the gate over which evidence sets in
     gate: float = -1.5             # nats from the usual maximum of frames without a voice
@@ -59,7 +60,13 @@ class SteeredResponse:
         flat = inverse.reshape(len(x), 1, -1)
         gain = np.matmul(np.concatenate([flat.real, flat.imag], axis=2), self._pairs)[:, 0]
         ratio = np.maximum((beam.real**2 + beam.imag**2) / gain, 1.0)
-        raw = (ratio - 1.0 - np.log(ratio)).sum(axis=0).astype(float)
+        if config.nu:
+            total = np.einsum("fm,fm->f", x.conj(), y).real[:, None]
+            m = x.shape[1]
+            raw = (config.nu + m) * np.log((config.nu + total) / (config.nu + np.maximum(total - ratio + 1.0, 0.0)))
+            raw = (raw - np.log(ratio)).sum(axis=0).astype(float)
+        else:
+            raw = (ratio - 1.0 - np.log(ratio)).sum(axis=0).astype(float)
         over = (raw - self._gate[kind] - config.gate) / config.softness
         return config.softness * np.logaddexp(0.0, over), float(raw.max())
 
