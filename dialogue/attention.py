@@ -5,7 +5,7 @@ both lie moves them apart, and then the ears can tell; only then the robot turns
 """
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import pi, radians
+from math import radians
 
 from calibration.frames import wrapped
 from dialogue.floor import State
@@ -19,11 +19,13 @@ class AttentionConfig:
 
     deciding_turn: float = radians(20)    # rad: moves voice and mirror 40 degrees apart, and is a small gesture
     deciding_time: float = 0.8            # s; a short call is over by then, so the likelier side is taken
+    deciding_again: float = 3.0           # s until an undecided voice is tried again
     take_over: float = 0.3                # s that somebody else must speak to draw the gaze
     remember: float = 8.0                 # s that somebody neither heard nor seen stays the one talked with
     stay: float = 2.0                     # s between changes of gaze while nobody speaks
     interest: float = 0.2                 # 0..1, attention by which another face must be ahead
     facing: float = radians(10)           # rad, gaze error that counts as facing (issue 2)
+    listening: float = radians(5)         # rad, gaze error at which the motors may rest while a person speaks
     requested: float = 4.0                # s that a look asked for by the engine lasts
 
 
@@ -50,6 +52,7 @@ class Attention:
         self._changed_at = -1e9                              # s, last change of the person looked at
         self._rival: tuple[str, float] | None = None         # (id, since s) of another voice
         self._deciding: tuple[float, float] | None = None    # (since s, gaze azimuth) of a deciding turn
+        self._taken: Gaze | None = None                      # likelier side of a voice that stayed undecided
         self._requested: tuple[float, Gaze] | None = None    # (until s, gaze) asked for by the engine
 
     def request(self, t: float, gaze: Gaze) -> None:
@@ -72,11 +75,12 @@ class Attention:
             self.look = self._towards(t, person, head_yaw or 0.0)
         return self.look
 
-    def facing(self, head_yaw: float | None) -> bool:
-        """The head points at whom it means to look at. Nobody, or an unknown head, counts as faced."""
+    def facing(self, head_yaw: float | None, within: float | None = None) -> bool:
+        """The head points at whom it means to look at, within rad. Nobody, or an unknown head, counts as faced."""
         if head_yaw is None or self.look.gaze is None:
             return True
-        return self.look.settled and abs(wrapped(self.look.gaze.azimuth - head_yaw)) <= self.config.facing
+        within = self.config.facing if within is None else within
+        return self.look.settled and abs(wrapped(self.look.gaze.azimuth - head_yaw)) <= within
 
     def _person(self, t: float, people: Sequence[Person]) -> Person | None:
         present = {p.id: p for p in people}
@@ -128,11 +132,13 @@ class Attention:
             self._deciding = None
             urgency = 0.9 if person.speaking else 0.4
             return Look(Gaze(person.azimuth, person.elevation, person.distance), person.id, urgency, reason)
-        if self._deciding is None:
+        if self._deciding is None or t - self._deciding[0] > self.config.deciding_again:
             side = 1.0 if wrapped(person.azimuth - head_yaw) > 0.0 else -1.0
             turned = head_yaw + side * self.config.deciding_turn
-            self._deciding = (t, turned if abs(turned) < pi else float(wrapped(turned)))
+            self._deciding = (t, float(wrapped(turned)))
+            self._taken = None
         since, turned = self._deciding
         if person.speaking and t - since < self.config.deciding_time:
             return Look(Gaze(turned, 0.0), person.id, 1.0, "front or behind? a small turn decides", settled=False)
-        return Look(Gaze(person.azimuth, person.elevation), person.id, 0.9, "undecided, takes the likelier side")
+        self._taken = self._taken or Gaze(person.azimuth, person.elevation)  # a mirror runs ahead of the turning head
+        return Look(self._taken, person.id, 0.9, "undecided, takes the likelier side")

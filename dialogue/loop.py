@@ -105,7 +105,7 @@ class Dialogue:
         if self.floor.state in ROBOT_SOUNDS:
             self._said = (speaker.said, t)
         spoken = np.concatenate([block.samples for block in out]) if out else np.zeros(0)
-        return Turn(self._intent(t, look), frozen_samples(spoken), out, speaker.live, tuple(notes.requests),
+        return Turn(self._intent(t, look, head_yaw), frozen_samples(spoken), out, speaker.live, tuple(notes.requests),
                     tuple(notes.events), self.floor.state, self.answering.history)
 
     def _parked(self, notes: Notes, blocks: int) -> Turn:
@@ -251,7 +251,9 @@ class Dialogue:
             return "done" if found else "nobody to look at"
         return "unknown tool"
 
-    def _intent(self, t: float, look: Look) -> MotionIntent:
+    def _intent(self, t: float, look: Look, head_yaw: float | None) -> MotionIntent:
+        """The motors rest while somebody may speak over the robot, and while it listens to whom it faces (F06)."""
         state = self.floor.state
-        return MotionIntent(t, MODES[state], look.gaze, self._gesture, state == "ducked", look.urgency,
+        faced = state in PERSON_SOUNDS and self.attention.facing(head_yaw, self.attention.config.listening)
+        return MotionIntent(t, MODES[state], look.gaze, self._gesture, state == "ducked" or faced, look.urgency,
                             f"{state}: {look.reason}")
