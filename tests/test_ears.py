@@ -19,7 +19,7 @@ def decisions(log_odds, plays=True, slips=(), aligned=True):
     """[(block number, kind)] for log-odds of consecutive blocks."""
     barge_in, found = BargeIn(), []
     for number, value in enumerate(log_odds):
-        heard = barge_in.step(number * BLOCK_S, value, plays, number in slips, aligned)
+        heard = barge_in.step(number * BLOCK_S, value, plays, number in slips, aligned, 0.0)
         if heard:
             found.append((number, heard.kind))
     return found
@@ -69,7 +69,7 @@ def test_stricter_while_nothing_is_aligned():
 def test_onset_is_back_dated_to_the_first_evidence():
     barge_in = BargeIn()
     for number in range(100):
-        heard = barge_in.step(number * BLOCK_S, 6.0 if number >= 50 else -6.0, True, False, True)
+        heard = barge_in.step(number * BLOCK_S, 6.0 if number >= 50 else -6.0, True, False, True, 0.0)
         if heard and heard.kind == "barge_in":
             assert heard.onset == pytest.approx(0.49, abs=0.02) and heard.t > heard.onset
             return

@@ -25,6 +25,8 @@ class BargeInConfig:
     longest_duck: float = 2.0         # s without confirmation; a voice is confirmed or gone by then
     tail: float = 0.3                 # s after the playback in which its echo may still be heard
     hold_after_slip: float = 0.4      # s: echo paths do not fit until the reference has been moved
+    moving_extra: float = 1.0         # added to both thresholds, times the motors' share of the expected noise
+    motors_memory: float = 0.5        # s, of that share
     unaligned_extra: float = 1.0      # added to stop_at while the place of the echo is unknown
 
 
@@ -40,6 +42,7 @@ class BargeIn:
         self.duck_score = self.stop_score = -CERTAIN
         self._fast = Running(round(config.duck_mean / BLOCK_S), -CERTAIN)
         self._slow = Running(round(config.stop_mean / BLOCK_S), -CERTAIN)
+        self._motors = 0.0
         self._now = 0.0
         self._since = 0.0            # when the state began
         self._doubt = 0.0            # s below release_below
@@ -57,10 +60,11 @@ class BargeIn:
         """The robot speaks, or its echo may still be heard."""
         return self._now - self._played < self.config.tail + HALF_BLOCK_S
 
-    def step(self, t: float, log_odds: float, plays: bool, slipped: bool, aligned: bool) -> Heard | None:
-        """One block that ends at t (s). plays: the reference is not silent."""
+    def step(self, t: float, log_odds: float, plays: bool, slipped: bool, aligned: bool, motors: float) -> Heard | None:
+        """One block that ends at t (s). plays: the reference is not silent; motors: 0..1 share of the expected noise."""
         config = self.config
         self.duck_score, self.stop_score = self._fast.step(log_odds), self._slow.step(log_odds)
+        self._motors += BLOCK_S / config.motors_memory * (motors - self._motors)
         self._now = t
         self._trace(t, log_odds)
         if plays:
@@ -73,10 +77,11 @@ class BargeIn:
             return self._quiet(t)
         if t < self._held:
             return None
-        stop_at = config.stop_at + (0.0 if aligned else config.unaligned_extra)
+        moving = config.moving_extra * self._motors
+        stop_at = config.stop_at + moving + (0.0 if aligned else config.unaligned_extra)
         if self.state != "stopped" and self.stop_score > stop_at:
             return self._become("stopped", t, "barge_in")
-        if self.state == "clear" and self.duck_score > config.duck_at:
+        if self.state == "clear" and self.duck_score > config.duck_at + moving:
             return self._become("ducked", t, "duck")
         return self._let_go(t)
 

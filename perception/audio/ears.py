@@ -58,7 +58,8 @@ class Ears:
         evidence, self.residual = front.evidence, front.cancelled.residual
         log_odds = self._detector.step(evidence.streams)
         plays = bool(np.abs(front.reference).max() > self.config.plays_above)
-        decided = self._barge_in.step(block.t, log_odds, plays, front.slipped, front.aligned)
+        decided = self._barge_in.step(block.t, log_odds, plays, front.slipped, front.aligned,
+                                        evidence.motors)
         confirmed = decided is not None and decided.kind == "barge_in"
         spoken = self._speech.step(block.t, log_odds, self._barge_in.onset, self._barge_in.listens_over_playback,
                                    confirmed, evidence.motors)

@@ -21,7 +21,7 @@ def run(log_odds, plays, start=0.0):
     barge_in, speech, out = BargeIn(), SpeechActivity(), []
     for number, (value, on) in enumerate(zip(log_odds, plays, strict=True)):
         t = start + number * BLOCK_S
-        found = barge_in.step(t, value, on, False, True)
+        found = barge_in.step(t, value, on, False, True, 0.0)
         confirmed = found is not None and found.kind == "barge_in"
         spoken = speech.step(t, value, barge_in.onset, barge_in.listens_over_playback, confirmed, 0.0)
         out += [(number, heard) for heard in ((found,) if found else ()) + spoken]
