@@ -1,5 +1,6 @@
 """`talkover script FILE.yaml...`: scripted interaction tests in the simulated room."""
 import argparse
+import os
 from pathlib import Path
 
 from robot.errors import BadRequest
@@ -77,7 +78,12 @@ def _check_writable(path: Path | None, file: Path | None) -> None:
         raise BadRequest(f"{path}: is a folder, expected a file to write")
     if folder.exists() and not folder.is_dir():
         raise BadRequest(f"{folder}: is a file, expected a folder")
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadRequest(f"{folder}: cannot be made ({error.strerror}), expected a folder to write to") from error
+    if not os.access(folder, os.W_OK):
+        raise BadRequest(f"{folder}: expected a folder that can be written to")
 
 
 def _repeats(text: str) -> int:

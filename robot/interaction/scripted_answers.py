@@ -28,6 +28,7 @@ def _fetch(colour: str) -> Rule:
 RULES = (
     Rule(r"^\W*((no|oh|please)\W+)?(stop|quiet|be quiet|enough|silence)\W*$", ""),
     Rule(r"\bstory\b", STORY),
+    Rule(r"\bgo on\b|\bcontinue\b", "Yes. The old clock ticked on, a little prouder than before."),
     *(_fetch(colour) for colour in COLOURS),
     Rule(r"\bwhat('s| is) my name\b", "Your name is Anna."),
     Rule(r"\b(?:my name is|i am called|call me) (\w+)", "Nice to meet you, {0}."),
