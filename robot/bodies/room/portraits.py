@@ -1,5 +1,7 @@
 """The photograph that people in the room wear: a head and a chest cut out of it, at life size, with landmarks.
 
+The head's picture is its front and, beside it, its back (hair); it lies on the shape of head_relief.py.
+
 The photograph is scikit-image's astronaut (NASA, public domain), read from the package; nothing is stored here. Other
 faces are the same one mirrored, or with the colours of another person's skin and hair.
 """
@@ -11,14 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.frames import Array, frozen
+from robot.bodies.room.head_relief import Outline, surface
 from robot.errors import BadRequest
 
 FACES = ("astronaut", "mirrored", "dark", "red", "pale")
 # in the photograph, px, measured by eye: eyes, nose, corners of the mouth (image left to right where two)
 EYES, NOSE, MOUTH_CORNERS = ((204.0, 101.0), (247.0, 103.5)), (223.5, 127.5), ((203.5, 140.5), (243.0, 142.0))
 EYE_DISTANCE_M = 0.063       # adult mean
-HEAD_OUTLINE = ((190, 187), (176, 165), (172, 140), (158, 118), (153, 85), (156, 60), (176, 33), (205, 17), (240, 15),
-                (275, 30), (297, 60), (302, 92), (292, 118), (276, 136), (270, 155), (262, 172), (254, 188), (222, 196))
+HEAD_OUTLINE = ((188, 188), (186, 165), (182, 142), (172, 124), (158, 111), (153, 85), (157, 65), (168, 45), (188, 26),
+                (212, 17), (240, 15), (272, 28), (295, 57), (301, 90), (292, 116), (277, 130), (266, 141), (259, 158),
+                (254, 186), (222, 196))
 CHEST_OUTLINE = ((118, 190), (150, 155), (185, 148), (250, 168), (290, 190), (305, 235), (345, 255), (362, 300),
                  (365, 350), (330, 400), (300, 511), (30, 511), (22, 430), (42, 330), (50, 270), (98, 228))
 PICTURE = 512                # px, side of the photograph
@@ -42,10 +46,11 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Portrait:
-    """A person's front, and back, as planes through the point between the eyes."""
+    """A person: pictures for the head and planes for chest and a raised hand."""
 
     head: Layer
-    back: Layer
+    back_px: float           # from a place on the head's front to the one behind it, in the first picture
+    outline: Outline
     chest: Layer
     hand: Layer
     landmarks: Array         # (5, 3) m in face axes: right eye, left eye, nose, right and left corner of the mouth
@@ -84,6 +89,24 @@ def _layer(picture: NDArray[np.uint8], alpha: NDArray[np.float32], origin: Array
     return Layer(tuple(levels), px_per_m, frozen(origin - [columns[0], rows[0]]))
 
 
+def _front_and_back(front: NDArray[np.uint8], back: NDArray[np.uint8], alpha: NDArray[np.float32], origin: Array,
+                    px_per_m: float) -> tuple[Layer, float]:
+    """One layer with the head's front at the left and its back at the right, and how far (px) they are apart."""
+    both = _layer(np.hstack([front, back]), np.hstack([alpha, alpha]), origin, px_per_m)
+    return both, float(PICTURE)
+
+
+def _outline(alpha: NDArray[np.float32], origin: Array, px_per_m: float) -> Outline:
+    """Of the head, from its cut-out: row by row, the lowest first."""
+    rows = np.flatnonzero((alpha > 0.5).sum(axis=1) > 4)
+    first = (alpha[rows] > 0.5).argmax(axis=1)
+    last = PICTURE - 1 - (alpha[rows] > 0.5)[:, ::-1].argmax(axis=1)
+    middle = ((first + last) / 2 - origin[0]) / px_per_m
+    half = (last - first + 1) / 2 / px_per_m
+    low_z = -(rows[-1] + 0.5 - origin[1]) / px_per_m
+    return Outline.around(middle[::-1], half[::-1], float(low_z), 1 / px_per_m)
+
+
 def _hand(skin: NDArray[np.uint8], px_per_m: float) -> Layer:
     """An open palm, 19 cm high, its middle at the plane's origin."""
     size = int(0.24 * px_per_m)
@@ -112,13 +135,16 @@ def portrait(face: str) -> Portrait:
     middle = marks[:2].mean(axis=0)
     px_per_m = float(np.linalg.norm(marks[1] - marks[0]) / EYE_DISTANCE_M)
     offsets = (marks - middle) / px_per_m
-    landmarks = np.column_stack([np.zeros(5), offsets[:, 0], -offsets[:, 1]])
     head_alpha, chest_alpha = _alpha(HEAD_OUTLINE, mirrored), _alpha(CHEST_OUTLINE, mirrored)
+    outline = _outline(head_alpha, middle, px_per_m)
+    y, z = offsets[:, 0], -offsets[:, 1]
+    landmarks = np.column_stack([surface(y, z, outline), y, z])
     hair = np.array(picture[45, 215 if not mirrored else PICTURE - 216], np.float32)
     grain = np.random.default_rng(3).normal(0, 9, (PICTURE, PICTURE, 1)) + hair
     back = np.clip(cv2.GaussianBlur(grain.astype(np.float32), (1, 9), 3), 0, 255).astype(np.uint8)
+    head, back_px = _front_and_back(picture, back, head_alpha, middle, px_per_m)
     skin = picture[85, 222 if not mirrored else PICTURE - 223]
-    return Portrait(_layer(picture, head_alpha, middle, px_per_m), _layer(back, head_alpha, middle, px_per_m),
+    return Portrait(head, back_px, outline,
                     _layer(picture, chest_alpha * (1 - _inside_head(mirrored)), middle, px_per_m),
                     _hand(skin, px_per_m), frozen(landmarks))
 
