@@ -21,7 +21,7 @@ class AnsweringConfig:
     silence: float = 8.0           # s from a committed turn (or in mid-reply) without sound until the robot says so
     facing_wait: float = 1.5       # s after the commit that a ready answer waits for the head to face the person
     resumes: int = 2               # false interruptions after which an answer goes on; a third means something
-    act_after: float = 0.15        # s after the commit before a tool acts: a correction may still come
+    act_after: float = 0.3         # s after the commit before a tool acts: a correction begun by then is heard by then
 
 
 @dataclass(frozen=True, slots=True)

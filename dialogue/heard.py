@@ -10,10 +10,17 @@ QUIET = 10 ** (-45 / 20)   # full scale 1: below it a sample belongs to the paus
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """A clause that has begun. start: samples of the reply before it."""
+    """A clause that has begun. start: samples of the reply before it; first, last: where it sounds, samples of it."""
 
     clause: Clause
     start: int
+    first: int
+    last: int
+
+    @classmethod
+    def begun(cls, clause: Clause, start: int) -> "Spoken":
+        loud = np.flatnonzero(np.abs(clause.samples) > QUIET)
+        return cls(clause, start, *((int(loud[0]), int(loud[-1]) + 1) if len(loud) else (0, len(clause.samples))))
 
     @property
     def end(self) -> int:
@@ -27,10 +34,8 @@ class Spoken:
         """
         if position >= self.end:
             return self.clause.text
-        loud = np.flatnonzero(np.abs(self.clause.samples) > QUIET)
-        first, last = (int(loud[0]), int(loud[-1]) + 1) if len(loud) else (0, len(self.clause.samples))
-        share = (position - self.start - first) / max(1, last - first)
-        letters = int(np.clip(share, 0.0, 1.0) * len(self.clause.text))
+        share = (position - self.start - self.first) / max(1, self.last - self.first)
+        letters = int(min(max(share, 0.0), 1.0) * len(self.clause.text))
         text = self.clause.text[:letters + 1]
         if letters >= len(self.clause.text):
             return self.clause.text

@@ -38,6 +38,7 @@ MODES: Mapping[State, Mode] = {
     "idle": "idle", "person": "listen", "robot_thinking": "listen", "both_waiting": "listen",
     "robot_speaking": "speak", "ducked": "speak", "interrupted": "listen",
 }
+UNDISPUTED: frozenset[State] = frozenset({"robot_thinking", "robot_speaking"})
 GESTURES: Mapping[str, GestureName] = {"nod": "nod", "shake": "shake", "tilt": "tilt"}
 ECHO_MEMORY_S = 1.0   # the robot's words still sound in the room, and in the recogniser's margin, for this long
 
@@ -230,7 +231,7 @@ class Dialogue:
         for call in tuple(self.answering.calls):
             if answer is None or call.generation != answer.generation:
                 self.answering.calls.remove(call)
-            elif self.floor.state != "both_waiting" and notes.t - answer.since >= self.config.answering.act_after:
+            elif self.floor.state in UNDISPUTED and notes.t - answer.since >= self.config.answering.act_after:
                 self.answering.calls.remove(call)
                 result = self._tool(notes.t, call, people)
                 notes.ask(ToolResult(notes.t, call.call, result))

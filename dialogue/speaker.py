@@ -78,7 +78,7 @@ class Outgoing:
         if not self.ready:
             return False
         index = min(self.waiting)
-        self.spoken.append(Spoken(self.waiting.pop(index), self.emitted))
+        self.spoken.append(Spoken.begun(self.waiting.pop(index), self.emitted))
         self.next_index = index + 1
         return True
 

@@ -157,13 +157,13 @@ class Overlap:
         if self._confirmed is None:
             return ("duck", "somebody?") if sound.duck else (None, "")
         age = t - self._onset
+        settled = t - self._confirmed >= self.config.settle
+        if sound.release or (settled and not sound.speech and not sound.duck):
+            return self._decided("release", "murmur")
         if sound.hum < self.config.word_hum or age > self.config.murmur_longest:
             return self._decided("stop", "words" if sound.hum < self.config.word_hum else "goes on")
         if sound.hum < self.config.murmur_hum and age > self.config.murmur_age:
             return self._decided("stop", "not a murmur")
-        settled = t - self._confirmed >= self.config.settle
-        if sound.release or (settled and not sound.speech and not sound.duck):
-            return self._decided("release", "murmur")
         return "duck", "murmur?"
 
     def _decided(self, verdict: Literal["stop", "release"], reason: str) -> tuple[Literal["stop", "release"], str]:
