@@ -27,7 +27,7 @@ class GestureConfig:
     wave: float = 0.35            # face heights from turning point to turning point (8 cm)
     area: tuple[float, float] = (0.008, 0.3)   # share of the field beside the face that a waving hand fills
     own_turn: float = 0.5         # rad/s of the robot's head, beyond which the field beside a face is blurred
-    stay: float = 0.12            # m that a waving person's face moves at most
+    stay: float = 0.04            # m that a waving person's face moves at most; a shaken head carries its field along
     quiet: float = 0.4            # most of the other side's area, of this side's: else it is the background that moves
     shortest: float = 0.09        # s a swing: faster is noise of single pictures
     longest: float = 0.60         # s a swing: slower is looking about

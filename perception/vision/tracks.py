@@ -30,8 +30,11 @@ class TracksConfig:
     slack: float = 0.035          # rad added to the error when matching: late stamps, a pose that is off
     gate: float = 16.0            # squared Mahalanobis distance of three dimensions, 0.1 % of true pairs beyond
     unlike: float = 12.0          # cost of a wholly different appearance, in the same units
-    near: float = 0.25            # rad within which a place is the old one
-    alike_there: float = 0.35     # likeness that is enough at the old place
+    near: float = 0.4             # of the distance, within which a place is the old one: its distance is coarse
+    place_counts: float = 0.15    # advantage, in likeness, of who was there before others who look as much alike
+    alike_there: float = 0.45     # likeness that is enough at the old place
+    alike_soon: float = 0.1       # and just after the loss, when hardly anybody can have taken it,
+    soon: float = 6.0             # rising to the former in so many s
     alike: float = 0.55           # and anywhere else
     walk: float = 1.5             # m/s at which someone may have moved unseen
     memory: float = 600.0         # s that people out of view are remembered
@@ -138,7 +141,7 @@ class Tracks:
         """Someone known who is back, or someone new."""
         away = [old for old in self._tracks if old.id and all(old is not other for other in present)]
         back = max(away, key=lambda old: self._recognised(old, track, t), default=None)
-        if back is not None and self._recognised(back, track, t) > 0:
+        if back is not None and self._recognised(back, track, t) >= 0:
             track.id, track.attention = back.id, back.attention
             if back.look is not None and track.look is not None:
                 mixed = back.look + 0.5 * (track.look - back.look)
@@ -149,15 +152,18 @@ class Tracks:
         track.id = f"face_{self._names}"
 
     def _recognised(self, old: Track, new: Track, t: float) -> float:
-        """How sure that `new` is `old`: more than 0 is yes."""
+        """How sure that `new` is `old`: from 0 on is yes."""
         config = self.config
         apart = float(np.linalg.norm(old.filter.position - new.filter.position))
         distance = float(np.linalg.norm(new.filter.position))
         if apart > 0.6 + config.walk * old.gone(t):
             return -1.0
         alike = likeness(old.look, new.look) if old.look is not None and new.look is not None else config.alike_there
-        there = apart < config.near * distance + 0.15 * distance
-        return alike - (config.alike_there if there else config.alike) + (0.15 if there else 1e-9)
+        if apart > config.near * distance:
+            return alike - config.alike
+        lapse = min(1.0, old.gone(t) / config.soon)
+        spare = alike - config.alike_soon - lapse * (config.alike_there - config.alike_soon)
+        return spare + config.place_counts if spare >= 0 else spare
 
     def _forget(self, t: float, covers: Callable[[Array], bool]) -> None:
         config = self.config
