@@ -82,8 +82,8 @@ def test_a_portrait_is_life_size(face):
     marks = portrait(face).landmarks
     assert np.linalg.norm(marks[0] - marks[1]) == pytest.approx(EYE_DISTANCE_M, rel=1e-3)
     assert marks[0, 1] < 0 < marks[1, 1] and (marks[3:, 2] < marks[2, 2]).all() and marks[2, 2] < 0
-    low_y, high_y, low_z, high_z = portrait(face).head.extent
-    assert 0.18 < high_y - low_y < 0.26 and 0.22 < high_z - low_z < 0.30
+    _, _, low_z, high_z = portrait(face).head.extent
+    assert 0.18 < 2 * portrait(face).outline.half_width.max() < 0.26 and 0.22 < high_z - low_z < 0.30
 
 
 def room(*scripts: PersonScript) -> Room:

@@ -15,7 +15,7 @@ NOSE_HEIGHT, NOSE_AT = 0.024, -0.028     # m, out of the ellipse; below the eyes
 NOSE_WIDTH, NOSE_LENGTH = 0.013, 0.017   # m, one standard deviation sideways and upwards
 AXIS = -0.093                            # m, x of the upright axis in face axes: the surface at the eyes has x = 0
 CROWN = 0.03                             # m over the eyes, where the head begins to close
-ROUNDS = 2                               # of finding the height at which a ray meets the head: it hardly changes
+ROUNDS = 2                               # of finding where a ray meets the nose
 
 Floats = NDArray[np.float32]
 
@@ -61,13 +61,13 @@ def hits(eye: Array, rays: Floats, outline: Outline) -> tuple[NDArray, NDArray, 
     """
     eye_x, eye_y, eye_z = (np.float32(e) for e in eye)
     dx_m, dy_m, dz = rays[..., 0], rays[..., 1], rays[..., 2]
-    far = -(np.float32(eye_x - AXIS) * dx_m + eye_y * dy_m) / (dx_m * dx_m + dy_m * dy_m)   # nearest to the axis
-    for _ in range(ROUNDS):
-        middle, half, depth = outline.at(eye_z + far * dz)
-        x0, dx, y0, dy = np.float32(eye_x - AXIS) / depth, dx_m / depth, (eye_y - middle) / half, dy_m / half
-        a, b = dx * dx + dy * dy, x0 * dx + y0 * dy
-        root = b * b - a * (x0 * x0 + y0 * y0 - 1)
-        far = -(b + np.sqrt(np.maximum(root, 0))) / a
+    level = dx_m * dx_m + dy_m * dy_m
+    about = -(np.float32(eye_x - AXIS) * dx_m + eye_y * dy_m) / level - np.float32(DEPTH - 0.01) / np.sqrt(level)
+    middle, half, depth = outline.at(eye_z + about * dz)      # the head's width hardly changes along the rest
+    x0, dx, y0, dy = np.float32(eye_x - AXIS) / depth, dx_m / depth, (eye_y - middle) / half, dy_m / half
+    a, b = dx * dx + dy * dy, x0 * dx + y0 * dy
+    root = b * b - a * (x0 * x0 + y0 * y0 - 1)
+    far = -(b + np.sqrt(np.maximum(root, 0))) / a
     x, y = x0 + far * dx, y0 + far * dy
     front = x > 0
     # along the ray the nose is met earlier, as if the surface stood off by its height here
