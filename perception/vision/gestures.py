@@ -56,14 +56,16 @@ class Posture:
 
 def swings(t: Array, values: Array, least: float) -> list[tuple[float, float]]:
     """(duration s, size) of the swings of at least `least` between turning points, in order of time (zigzag)."""
-    turns: list[int] = [0]
+    turns: list[int] = []
+    low = high = 0
     for i in range(1, len(values)):
-        rising = len(turns) < 2 or values[turns[-1]] > values[turns[-2]]
-        last = values[turns[-1]]
-        if len(turns) < 2:
-            if abs(values[i] - last) >= least:
-                turns.append(i)
-        elif (values[i] >= last) if rising else (values[i] <= last):
+        if not turns:
+            low, high = (i if values[i] < values[low] else low), (i if values[i] > values[high] else high)
+            if values[high] - values[low] >= least:
+                turns = sorted((low, high))
+            continue
+        rising, last = values[turns[-1]] > values[turns[-2]], values[turns[-1]]
+        if (values[i] >= last) if rising else (values[i] <= last):
             turns[-1] = i
         elif abs(values[i] - last) >= least:
             turns.append(i)
