@@ -20,7 +20,7 @@ Happening = Literal[
     "voice",      # somebody began to make a sound that may be speech
     "commit",     # their turn is over, the robot shall answer
     "drop",       # the sound was no turn: a noise, a murmur, the robot's own words
-    "prompt",     # the robot speaks of its own accord
+    "prompt",     # the robot has something to say that is no answer
     "start",      # the first sample of the answer leaves
     "duck",       # somebody may be speaking over the robot
     "release",    # nobody was
@@ -34,14 +34,14 @@ TABLE: dict[State, dict[Happening, State]] = {
         "voice": "person", "prompt": "robot_thinking",
     },
     "person": {
-        "commit": "robot_thinking", "drop": "idle", "prompt": "robot_thinking",
+        "commit": "robot_thinking", "drop": "idle",
     },
     "robot_thinking": {
         "voice": "both_waiting", "start": "robot_speaking", "end": "idle", "prompt": "robot_thinking",
         "resume": "robot_thinking",
     },
     "both_waiting": {
-        "commit": "robot_thinking", "drop": "robot_thinking", "end": "person", "prompt": "robot_thinking",
+        "commit": "robot_thinking", "drop": "robot_thinking", "end": "person", "prompt": "both_waiting",
     },
     "robot_speaking": {
         "duck": "ducked", "stop": "interrupted", "end": "idle", "prompt": "robot_thinking",
@@ -50,7 +50,7 @@ TABLE: dict[State, dict[Happening, State]] = {
         "release": "robot_speaking", "stop": "interrupted", "end": "idle", "prompt": "robot_thinking",
     },
     "interrupted": {
-        "commit": "robot_thinking", "drop": "idle", "resume": "robot_thinking", "prompt": "robot_thinking",
+        "commit": "robot_thinking", "drop": "idle", "resume": "robot_thinking",
     },
 }
 

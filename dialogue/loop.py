@@ -133,8 +133,6 @@ class Dialogue:
             self._overlap(notes, sound)
         else:
             self.turns.hear(notes.t, sound)
-        if self.turns.open is not None and self.floor.state in ("idle", "robot_thinking"):
-            self.floor.happen("voice")
 
     def _overlap(self, notes: Notes, sound: SoundScene) -> None:
         verdict, reason = self.overlap.step(notes.t, sound)
@@ -202,7 +200,9 @@ class Dialogue:
     # deciding -----------------------------------------------------------------------------------------------------
 
     def _decide(self, notes: Notes) -> None:
-        """Ask for words at a pause, and decide what an ended sound was."""
+        """Note a voice, ask for words at its pause, and decide what it was when it has ended."""
+        if self.turns.open is not None and self.floor.state in ("idle", "robot_thinking"):
+            self.floor.happen("voice")
         paused = self.turns.candidate(notes.t)
         if paused is not None and paused.turn is not None:
             notes.ask(Candidate(notes.t, paused.turn, paused.onset, paused.last_voice))
