@@ -1,13 +1,13 @@
 """What the limiter promises for any input, in its own coordinates."""
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from motion.limiter import DT, Limiter, LimiterConfig, MovingAverage
 
 CONFIG = LimiterConfig()
-EXAMPLES = settings(max_examples=25, deadline=None, derandomize=True)
+EXAMPLES = settings(max_examples=25, deadline=None, derandomize=True, phases=(Phase.explicit, Phase.generate))
 START = np.zeros(9)
 REST = np.zeros(3)
 

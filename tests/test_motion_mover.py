@@ -112,6 +112,7 @@ def test_breathing_lifts_the_head_and_leaves_the_sight_alone():
     motion = run(ticks(12, mode="listen", gaze=Gaze(0.4, 0.1), urgency=1.0))
     assert np.ptp(motion.position[300:, 2]) > 0.003
     assert np.ptp(motion.sight[300:], axis=0) == pytest.approx([0, 0], abs=1e-9)
+    assert np.ptp(np.degrees(motion.rpy[300:, 0])) < 1.0
 
 
 def test_breathing_goes_on_at_the_edge_of_the_workspace():
