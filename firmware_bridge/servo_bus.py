@@ -140,12 +140,11 @@ class ServoBus:
         asked = [watch for watch in self.watches if watch.phase not in ("silent", "rebooting")]
         if not asked:
             return True
-        asked.sort(key=lambda watch: watch.misses)     # behind a silent servo the others may stay silent too
         missing = self._take(t, asked, self.settings.answer_s)
         again = [watch for watch in missing if watch.misses == 0]
         if again:
             self.statistics.retries += 1
-            self._take(t, again[1:] + again[:1], self.settings.retry_s)
+            self._take(t, again[1:] + again[:1], self.settings.retry_s)     # some stay silent behind a silent one
         for watch in missing:
             if watch.heard_at < t:
                 watch.misses += 1

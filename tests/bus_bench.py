@@ -1,4 +1,7 @@
 """A servo bus, its emulated servos and a virtual clock, for tests."""
+from copy import deepcopy
+from functools import cache
+
 import numpy as np
 
 from calibration.body_model import JOINTS, STEWART, reachy_mini
@@ -69,17 +72,24 @@ class Bench:
             position = goal(self.t) if callable(goal) else goal
             self.tick(None if position is None else JointGoal(self.t, position, np.zeros(9), torque))
 
-    def awake(self) -> "Bench":
-        """Armed, up, and quiet."""
-        self.run(4.5)
-        assert all(self.reading.torque) and not self.told
-        self.steps.clear()
-        self.torque_on_errors.clear()
-        return self
-
     def lines(self, part: str) -> list[Health]:
         return [line for line in self.told if line.part == part]
 
     def first(self, part: str, level: str = "gone") -> float:
         """s, when this was told first."""
         return next(line.t for line in self.told if line.part == part and line.level == level)
+
+
+@cache
+def _woken(emulator: tuple) -> Bench:
+    bench = Bench(**dict(emulator))
+    bench.run(4.5)
+    assert all(bench.reading.torque) and not bench.told
+    bench.steps.clear()
+    bench.torque_on_errors.clear()
+    return bench
+
+
+def woken(**emulator) -> Bench:
+    """A bench of its own, armed, up, and quiet."""
+    return deepcopy(_woken(tuple(emulator.items())))

@@ -63,6 +63,17 @@ def test_within_limits_goals_pass_unchanged_from_the_first_one_on():
         np.testing.assert_array_equal(one.follow(k * DT, goal, 1.0), goal)
 
 
+def test_a_joint_that_begins_again_starts_where_it_is():
+    one = follower()
+    for joint in range(9):
+        one.begin(0.0, joint, 0.5)
+    for k in range(50):
+        one.follow(k * DT, np.full(9, 0.5), 1.0)
+    one.begin(0.49, 3, -0.7)
+    sent = one.follow(0.5, np.full(9, 0.5), 1.0)
+    assert sent[3] == pytest.approx(-0.7, abs=1e-3) and set(np.delete(sent, 3)) == {0.5}
+
+
 def test_a_joint_that_has_not_begun_gets_no_goal():
     one = follower()
     one.begin(0.0, 4, 0.2)

@@ -4,7 +4,7 @@ import pytest
 
 from firmware_bridge import packets
 from motion.intent import JointGoal
-from tests.bus_bench import BODY, NEUTRAL, PARK, STEP_DEG, Bench, joint, nodding, swinging
+from tests.bus_bench import BODY, NEUTRAL, PARK, STEP_DEG, Bench, joint, nodding, swinging, woken
 
 PLATFORM = [joint(f"stewart_{n}") for n in range(1, 7)]
 
@@ -24,7 +24,7 @@ def test_a_limp_robot_wakes_softly():
 
 def test_joints_moved_by_hand_stay_where_they_are_when_torque_returns():
     """Field log F44: enabling torque snapped the head back to an old goal."""
-    bench = Bench().awake()
+    bench = woken()
     bench.run(4.0, PARK)
     bench.run(0.5, PARK, torque=False)
     assert not any(bench.emulator.torques())
@@ -66,7 +66,7 @@ def test_a_servo_that_does_not_fit_the_body_gets_no_torque(name, value):
 # stopping -----------------------------------------------------------------------------------------------------------
 
 def test_no_goal_means_decelerate_and_hold():
-    bench = Bench().awake()
+    bench = woken()
     bench.run(2.0, swinging)
     speed = np.degrees(bench.emulator.true_velocities()[0])
     at = np.degrees(bench.emulator.goals()[0])
@@ -81,7 +81,7 @@ def test_no_goal_means_decelerate_and_hold():
 
 
 def test_torque_goes_off_only_when_the_head_lies():
-    bench = Bench().awake()
+    bench = woken()
     bench.run(1.0, NEUTRAL, torque=False)
     assert all(bench.emulator.torques())         # refused: it would fall
     bench.run(4.0, PARK)
@@ -93,7 +93,7 @@ def test_torque_goes_off_only_when_the_head_lies():
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e9])
 def test_goals_that_are_no_goals(bad):
-    bench = Bench().awake()
+    bench = woken()
     goal = NEUTRAL.copy()
     goal[3] = bad
     bench.run(1.0, goal)
@@ -102,7 +102,7 @@ def test_goals_that_are_no_goals(bad):
 
 
 def test_a_restarted_mind_with_other_goals_makes_no_jump():
-    bench = Bench().awake()
+    bench = woken()
     other = NEUTRAL.copy()
     other[0], other[PLATFORM] = np.radians(60), np.radians([20, -20] * 3)
     bench.run(3.0, other)
@@ -114,7 +114,7 @@ def test_a_restarted_mind_with_other_goals_makes_no_jump():
 
 @pytest.mark.parametrize("seconds", [0.05, 0.3, 2.0])
 def test_a_pulled_cable_costs_no_jump(seconds):
-    bench = Bench().awake()
+    bench = woken()
     bench.run(0.5, nodding)
     bench.port.connected = False
     bench.run(seconds, nodding)
@@ -128,7 +128,7 @@ def test_a_pulled_cable_costs_no_jump(seconds):
 
 
 def test_a_pause_of_the_process_costs_no_jump():
-    bench = Bench().awake()
+    bench = woken()
     bench.run(0.5, swinging)
     bench.port.advance(0.5)
     bench.t += 0.5
@@ -139,7 +139,7 @@ def test_a_pause_of_the_process_costs_no_jump():
 
 
 def test_noise_on_the_line_is_survived_by_second_tries():
-    bench = Bench(seed=5).awake()
+    bench = woken(seed=5)
     bench.emulator.fault(packets.BROADCAST, wrong_crc=0.03, dropped_byte=0.03, garbage=0.05)
     bench.run(10.0, nodding)
     statistics = bench.bus.statistics
@@ -149,7 +149,7 @@ def test_noise_on_the_line_is_survived_by_second_tries():
 
 
 def test_answers_that_come_too_late_are_not_taken_for_others():
-    bench = Bench().awake()
+    bench = woken()
     bench.emulator.fault(18, delay_s=0.012)
     bench.run(3.0, nodding)
     assert bench.bus.statistics.late_bytes + bench.bus.statistics.unexpected > 0
@@ -160,7 +160,7 @@ def test_answers_that_come_too_late_are_not_taken_for_others():
 
 
 def test_a_cycle_never_outlasts_its_tick():
-    bench = Bench(chain_breaks=True).awake()
+    bench = woken(chain_breaks=True)
     cycles = []
     for fault in ({"silent": True}, {"wrong_crc": 1.0}, {"delay_s": 0.004}):
         for servo in (10, 13, 18):
@@ -174,7 +174,7 @@ def test_a_cycle_never_outlasts_its_tick():
 
 
 def test_a_servo_that_comes_and_goes_does_not_fill_the_log():
-    bench = Bench().awake()
+    bench = woken()
     for cycle in range(30):
         bench.emulator.fault(15, silent=cycle % 2 == 0)
         bench.run(0.7)
@@ -182,7 +182,7 @@ def test_a_servo_that_comes_and_goes_does_not_fill_the_log():
 
 
 def test_every_servo_is_looked_at_once_a_second():
-    bench = Bench().awake()
+    bench = woken()
     seen: dict[int, list[float]] = {watch.id: [] for watch in bench.bus.watches}
     for _ in range(500):
         bench.run(0.01)

@@ -5,12 +5,12 @@ import pytest
 from firmware_bridge import packets
 from firmware_bridge.bus_settings import BusSettings
 from firmware_bridge.registers import OVERLOAD, VOLTAGE
-from tests.bus_bench import BODY, NEUTRAL, STEP_DEG, Bench, joint, nodding, swinging
+from tests.bus_bench import BODY, NEUTRAL, STEP_DEG, Bench, joint, nodding, swinging, woken
 
 
 def test_voltage_faults_of_all_servos_are_told_and_mended_one_at_a_time():
     """Field log F48: servos latched voltage faults on battery and nobody was told."""
-    bench = Bench(shutdown_mask=53).awake()
+    bench = woken(shutdown_mask=53)
     began = bench.t
     bench.emulator.latch(packets.BROADCAST, VOLTAGE)
     starting = []
@@ -28,7 +28,7 @@ def test_voltage_faults_of_all_servos_are_told_and_mended_one_at_a_time():
 
 
 def test_the_servo_s_own_voltage_alarm_below_7_8_v_is_no_trouble():
-    bench = Bench(supply_v=7.4).awake()          # the alert bit is in every status
+    bench = woken(supply_v=7.4)          # the alert bit is in every status
     bench.run(2.0)
     assert bench.bus.statistics.alerts > 1000
     assert np.isfinite(bench.reading.position).all() and not bench.told
@@ -38,7 +38,7 @@ def test_the_servo_s_own_voltage_alarm_below_7_8_v_is_no_trouble():
 
 
 def test_an_empty_battery_is_told():
-    bench = Bench().awake()
+    bench = woken()
     bench.emulator.wear.supply_v = 5.8
     bench.run(1.2)
     assert "supply 5.8 V" in bench.lines("servo_bus")[0].reason
@@ -62,7 +62,7 @@ def test_a_standing_overload_is_told_once_and_the_others_go_on():
 
 def test_a_silent_servo_costs_its_joint_and_all_silent_cost_no_process():
     """Field log F50: motors that stopped answering took the control loop down."""
-    bench = Bench().awake()
+    bench = woken()
     bench.run(1.0, nodding)
     bench.emulator.fault(13, unplugged=True)
     bench.run(1.0, nodding)
@@ -84,7 +84,7 @@ def test_a_silent_servo_costs_its_joint_and_all_silent_cost_no_process():
 
 
 def test_behind_a_silent_servo_the_others_are_still_read():
-    bench = Bench(chain_breaks=True).awake()
+    bench = woken(chain_breaks=True)
     bench.emulator.fault(12, silent=True)
     bench.run(0.5, nodding)
     for reading in bench.readings[-30:]:
@@ -106,7 +106,7 @@ def test_torque_that_does_not_come_on_is_told():
 
 
 def test_a_motor_without_force_is_told_although_its_registers_look_well():
-    bench = Bench().awake()
+    bench = woken()
     bench.emulator.fault(14, dead_motor=True)
     began = bench.t
     bench.run(2.0, nodding)
@@ -115,7 +115,7 @@ def test_a_motor_without_force_is_told_although_its_registers_look_well():
 
 
 def test_torque_that_goes_off_by_itself_comes_back_from_where_the_joint_is():
-    bench = Bench().awake()
+    bench = woken()
     bench.emulator.servos[2].reboot(2048)        # a brown-out: RAM empty, no error
     bench.emulator.obey(2)
     bench.run(4.0)
@@ -125,7 +125,7 @@ def test_torque_that_goes_off_by_itself_comes_back_from_where_the_joint_is():
 
 
 def test_a_joint_held_by_hand_is_yielded_to():
-    bench = Bench().awake()
+    bench = woken()
     bench.emulator.grip("body_yaw")
     bench.run(4.0, swinging)
     assert all(bench.emulator.torques())         # no overload: it does not fight
@@ -139,13 +139,13 @@ def test_a_joint_held_by_hand_is_yielded_to():
 
 
 def test_a_fast_move_is_not_taken_for_lost_torque():
-    bench = Bench().awake()
+    bench = woken()
     bench.run(6.0, lambda t: NEUTRAL + np.eye(9)[0] * np.radians(60) * np.sin(2 * np.pi * 0.5 * t))   # 188 deg/s
     assert not bench.told
 
 
 def test_heat_slows_then_parks_and_is_told_once():
-    bench = Bench().awake()
+    bench = woken()
     bench.emulator.fault(12, temperature_c=60.0)
     bench.run(3.0)
     assert bench.reading.speed_scale == pytest.approx(0.625)
@@ -165,7 +165,7 @@ def test_heat_slows_then_parks_and_is_told_once():
 
 
 def test_an_overheated_servo_cools_before_it_is_rebooted():
-    bench = Bench().awake()
+    bench = woken()
     bench.emulator.fault(12, temperature_c=75.0)
     bench.run(12.0)
     assert bench.bus.statistics.reboots == 0 and bench.lines("servo_12")[-1].level == "gone"

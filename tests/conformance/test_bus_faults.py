@@ -13,7 +13,7 @@ import pytest
 from firmware_bridge.emulator import Faults
 from firmware_bridge.registers import OVERLOAD, SHOCK, VOLTAGE
 from motion.intent import JointGoal
-from tests.bus_bench import NEUTRAL, Bench, joint
+from tests.bus_bench import NEUTRAL, Bench, joint, woken
 
 WINDOW = 5                 # ticks: what happens within 50 ms looks like one jump
 ORDERED_DEG = 7.0          # in a window: the goals below make 50 deg/s, catching up 90 more
@@ -42,7 +42,7 @@ class Storm:
 
     def __post_init__(self):
         self.random = np.random.default_rng(self.seed)
-        self.bench = Bench(seed=self.seed).awake()
+        self.bench = woken(seed=self.seed)
 
     def goal(self, t: float) -> np.ndarray:
         goal = NEUTRAL.copy()
