@@ -78,11 +78,14 @@ class Gearbox:
         self.whine_hz = rng.uniform(150, 2500)           # per rad/s
         self.exponent = rng.uniform(0.35, 1.1)           # amplitude over speed
         self.partials = rng.uniform(0.05, 1.0, rng.integers(1, 9))
-        self.tone, self.hiss, self.tick = rng.uniform(0.1, 1.4), rng.uniform(0.3, 2.0), rng.uniform(0, 1.2)
-        self.resonances = [(rng.uniform(300, 5500), rng.uniform(0.8, 6)) for _ in range(rng.integers(1, 4))]
+        plain = rng.uniform() < 0.5                      # good gears: no ticks, one broad hiss
+        self.tone, self.hiss = rng.uniform(0.1, 1.4), rng.uniform(0.3, 2.0)
+        self.tick = 0.0 if plain else rng.uniform(0, 1.2)
+        sharpest, most = (1.5, 2) if plain else (6, 4)
+        self.resonances = [(rng.uniform(300, 5500), rng.uniform(0.6, sharpest)) for _ in range(rng.integers(1, most))]
         self.tilt = butter(1, rng.uniform(1500, 7000), fs=RATE, output="sos")
         self.teeth_hz = rng.uniform(15, 120)             # per rad/s
-        self.click = rng.uniform(0.5, 5.0)
+        self.click = rng.uniform(0.3, 2.0 if plain else 5.0)
         self.gain = 10 ** (rng.normal(0, 3) / 20)
         self.uneven = rng.uniform(-0.35, 0.35)
         self.hum_hz, self.hum = rng.uniform(90, 500), rng.uniform(0, 0.04)

@@ -109,7 +109,7 @@ KINDS = (impacts, throat, music, signals, scrapes, machine)
 
 
 def drawn(rng: np.random.Generator) -> np.ndarray:
-    out = KINDS[rng.choice(len(KINDS), p=[0.25, 0.2, 0.2, 0.1, 0.1, 0.15])](rng)
+    out = KINDS[rng.choice(len(KINDS), p=[0.2, 0.12, 0.4, 0.1, 0.06, 0.12])](rng)
     energy = np.square(out)
     loud = energy > energy.max() * 0.01
     return (out * 0.1 / (np.sqrt(energy[loud].mean()) + 1e-9)).astype(np.float32)

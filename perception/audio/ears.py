@@ -68,9 +68,9 @@ class Ears:
         speaks = self._speech.speaks or self._barge_in.state != "clear"
         hum = self._hum.step(evidence.masked_bands, evidence.voiced, speaks)
         heard: tuple[Heard, ...] = (*((decided,) if decided else ()), *spoken)
-        power = float(front.clean @ front.clean) / front.clean.size
+        power = float(evidence.clean @ evidence.clean) / BLOCK
         return SoundScene(
-            block.t, frozen_samples(front.clean), self._speech.speaks,
+            block.t, frozen_samples(evidence.clean), self._speech.speaks,
             self._speech.onset if self._speech.speaks or spoken else self._barge_in.onset,
             self._barge_in.duck_score, bearing, self._barge_in.state == "ducked", confirmed,
             decided is not None and decided.kind == "release", 10 * float(np.log10(power + 1e-12)), hum, heard,
@@ -80,8 +80,7 @@ class Ears:
         if self._direction is None:
             return None
         cancelled = front.cancelled
-        activity = float(front.activity[:4].sum())
-        return self._direction.step(t, cancelled.residual, cancelled.echo, likelihood, activity, poses.at(t))
+        return self._direction.step(t, cancelled.residual, cancelled.echo, likelihood, front.activity, poses.at(t))
 
 
 def _joined(scenes: list[SoundScene]) -> SoundScene:

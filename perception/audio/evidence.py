@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perception.audio.aec import Cancelled
-from perception.audio.block import Samples
+from perception.audio.block import BLOCK, Samples
 from perception.audio.ego_noise import ACTIVITIES, EgoNoise, EgoNoiseConfig, Expected
 from perception.audio.pitch import Pitch
 from perception.audio.spectrum import (
@@ -37,6 +37,7 @@ class EvidenceConfig:
     coherence_rate: float = 0.12     # of residual and echo estimate: 80 ms
     least_gain: float = 0.1          # of the mask: deeper masks make musical tones that look like voices
     over: float = 1.3                # over-subtraction of the mask
+    kept: float = 0.4                # of the unmasked residual in the clean audio: harder masks cost words
     vad_level: float = 0.1           # RMS that the recent loudest sound is brought to before the VADs
     vad_most_gain: float = 30.0
     level_decay: float = 0.999       # of that loudest sound: 10 s
@@ -49,8 +50,9 @@ class Evidence:
 
     streams: NDArray[np.float32]     # (COUNT,)
     masked: Samples                  # (160,) residual with the robot's own noise masked, 10 ms late
+    clean: Samples                   # (160,) the same, masked gently: for speech recognition
     voiced: float                    # 0..1 periodicity of the masked residual
-    silero: tuple[float, float]      # speech probability of masked residual, of the recognition audio
+    silero: tuple[float, float]      # speech probability of masked residual, of AEC3's output
     motors: float                    # 0..1, share of motors in the expected noise
     masked_bands: Powers             # (BANDS,) power left after the mask
 
@@ -83,11 +85,12 @@ class EvidenceStreams:
         self._loudest = 0.003
         self._far_peak = 1e-4
         self._slip = 0.0
+        self._residual: Samples = np.zeros(BLOCK, np.float32)   # of the block before
         self._blocks = 0
 
-    def step(self, mics: Samples, cancelled: Cancelled, clean: Samples, far: Samples,
+    def step(self, mics: Samples, cancelled: Cancelled, suppressed: Samples, far: Samples,
              activity: NDArray[np.float64], slipped: bool, usable: NDArray[np.bool_]) -> Evidence:
-        """mics (M, 160); clean, far (160,) recognition audio and aligned reference; activity (5,); usable (M,)."""
+        """mics (M, 160); suppressed, far (160,) AEC3's output and aligned reference; activity (5,); usable (M,)."""
         count = len(mics)
         first = int(np.argmax(usable))
         spectra = self._frames.step(np.concatenate([cancelled.residual, cancelled.echo, mics[first:first + 1]]))
@@ -103,8 +106,10 @@ class EvidenceStreams:
         coherence = self._coherence(residual, echo, residual_power, echo_power, mean)
         masked_spectrum, masked_bands = self._masked(residual[first], residual_power[first], expected)
         masked = self._resynthesis.step(masked_spectrum)
+        clean = self.config.kept * self._residual + (1 - self.config.kept) * masked
+        self._residual = cancelled.residual[first]
         strength, pitch = self._pitch.step(np.stack([masked, cancelled.residual[first], cancelled.echo[first]]))
-        vads = self._vads(mics[first], masked, clean)
+        vads = self._vads(mics[first], masked, suppressed)
         total = expected.total + 1e-12
         far_level, far_now = self._far_activity(far)
         streams = np.concatenate([
@@ -119,7 +124,7 @@ class EvidenceStreams:
         ]).astype(np.float32)
         self._blocks += 1
         motors = float(expected.motors.sum() / total.sum())
-        return Evidence(streams, masked, float(strength[0]), (float(self._silero.probability[0]),
+        return Evidence(streams, masked, clean, float(strength[0]), (float(self._silero.probability[0]),
                         float(self._silero.probability[1])), motors, masked_bands)
 
     def _coherence(self, residual: Spectra, echo: Spectra, residual_power: Powers, echo_power: Powers,
@@ -139,12 +144,12 @@ class EvidenceStreams:
         gain = np.maximum(np.minimum(by_band, 0.5 * (by_band + by_bin)), self.config.least_gain)
         return residual * gain, in_bands(power * gain**2)
 
-    def _vads(self, mic: Samples, masked: Samples, clean: Samples) -> NDArray[np.float32]:
-        """Silero on masked residual and recognition audio (log-odds / 4), webrtcvad on the latter (0, 1)."""
+    def _vads(self, mic: Samples, masked: Samples, suppressed: Samples) -> NDArray[np.float32]:
+        """Silero on masked residual and AEC3's output (log-odds / 4), webrtcvad on the latter (0, 1)."""
         level = float(np.sqrt(mic @ mic / mic.size))
         self._loudest = max(level, self._loudest * self.config.level_decay, 1e-5)
         gain = np.float32(min(self.config.vad_level / self._loudest, self.config.vad_most_gain))
-        both = np.clip(gain * np.stack([masked, clean]), -1, 1)
+        both = np.clip(gain * np.stack([masked, suppressed]), -1, 1)
         probability = np.clip(self._silero.step(both), 1e-4, 1 - 1e-4)
         return np.append(np.log(probability / (1 - probability)) / 4, self._web_rtc.step(both[1]))
 

@@ -6,12 +6,12 @@ from numpy.typing import NDArray
 
 from calibration.health import Health
 from perception.audio.aec import Cancelled, CancellerConfig, EchoCanceller
+from perception.audio.aec3 import Aec3
 from perception.audio.alignment import Alignment, AlignmentConfig
 from perception.audio.block import BLOCK, AudioBlock, Samples
 from perception.audio.ego_noise import EgoNoiseConfig, MotorActivity
 from perception.audio.evidence import Evidence, EvidenceConfig, EvidenceStreams
 from perception.audio.microphones import Microphones, MicrophonesConfig
-from perception.audio.recognition_audio import RecognitionAudio
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,6 @@ class Fronted:
     """One block after the front end."""
 
     cancelled: Cancelled
-    clean: Samples                   # (160,) for recognition
     evidence: Evidence
     usable: NDArray[np.bool_]        # (M,)
     activity: NDArray[np.float64]    # (5,) of the motors
@@ -47,7 +46,7 @@ class FrontEnd:
         self._microphones = Microphones(mics, config.microphones)
         self._canceller = EchoCanceller(mics, config.canceller)
         self._alignment = Alignment(playback_delay_s, self._canceller.history, config.alignment)
-        self._recognition = RecognitionAudio()
+        self._aec3 = Aec3()
         self._motors = MotorActivity(config.ego_noise)
         self._evidence = EvidenceStreams(mic_positions, config.evidence, config.ego_noise)
 
@@ -58,10 +57,11 @@ class FrontEnd:
         cancelled = self._canceller.step(checked.mics, far, checked.usable)
         first = int(np.argmax(checked.usable))
         slipped = self._realign(checked.mics[first], cancelled, first) or block.gap
-        clean = self._recognition.step(checked.mics[first], far[BLOCK:])
+        suppressed = self._aec3.step(checked.mics[first], far[BLOCK:])
         activity = self._motors.step(commanded_velocity)
-        evidence = self._evidence.step(checked.mics, cancelled, clean, far[BLOCK:], activity, slipped, checked.usable)
-        return Fronted(cancelled, clean, evidence, checked.usable, activity, checked.reference, self._alignment.known,
+        evidence = self._evidence.step(checked.mics, cancelled, suppressed, far[BLOCK:], activity, slipped,
+                                       checked.usable)
+        return Fronted(cancelled, evidence, checked.usable, activity, checked.reference, self._alignment.known,
                        slipped, checked.health)
 
     def _realign(self, mic: Samples, cancelled: Cancelled, first: int) -> bool:

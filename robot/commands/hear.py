@@ -9,7 +9,7 @@ from typing import Any, TextIO
 import numpy as np
 from scipy.io import wavfile
 
-from perception.audio.block import SAMPLE_RATE_HZ, Samples
+from perception.audio.block import BLOCK, SAMPLE_RATE_HZ, Samples
 from perception.audio.ears import Ears, EarsConfig
 from perception.audio.scene import Bearing, Heard, SoundScene
 from perception.pose_history import PoseHistory
@@ -19,6 +19,7 @@ from robot.take import Motion, Take, read_take
 
 DIGITS = 6
 MOST_DIRECTIONS_EVERY_S = 0.05    # contract: at most 20 a second
+CLEAN_LATE_BLOCKS = 1             # by which the ears' clean audio is behind the microphones
 REST = np.zeros(9)
 
 
@@ -95,11 +96,8 @@ def _write(take: Take, config: EarsConfig, file: TextIO, clean: Samples, residua
     """Events to `file`; clean and residual are filled as far as they have room."""
     last_direction = -1.0
     for index, (ears, scene) in enumerate(scenes(take, config)):
-        begin = index * scene.clean.size
-        for sound, made in ((clean, scene.clean), (residual, ears.residual)):
-            room = sound.shape[-1] - begin
-            if sound.size and room > 0:
-                sound[..., begin:begin + made.shape[-1]] = made[..., :room]
+        put(clean, scene.clean, (index - CLEAN_LATE_BLOCKS) * BLOCK)
+        put(residual, ears.residual, index * BLOCK)
         for heard in scene.heard:
             file.write(json.dumps(event_of(heard)) + "\n")
         if scene.bearing is not None and scene.t - last_direction >= MOST_DIRECTIONS_EVERY_S - 1e-6:
@@ -107,6 +105,13 @@ def _write(take: Take, config: EarsConfig, file: TextIO, clean: Samples, residua
             file.write(json.dumps(direction_of(scene.bearing)) + "\n")
         for change in scene.health:
             print(f"{change.t:.2f} s: {change.part}: {change.level} {change.reason}".rstrip(), file=sys.stderr)
+
+
+def put(sound: Samples, made: Samples, begin: int) -> None:
+    """One block into its place in a recording, as far as there is room."""
+    room = sound.shape[-1] - begin
+    if begin >= 0 and room > 0:
+        sound[..., begin:begin + BLOCK] = made[..., :room]
 
 
 def event_of(heard: Heard) -> dict[str, Any]:

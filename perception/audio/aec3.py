@@ -1,12 +1,16 @@
-"""The audio that speech recognition gets: WebRTC's AEC3 with noise suppression on one microphone."""
+"""WebRTC's AEC3 with noise suppression on one microphone: one more witness for the voice detectors.
+
+It removes more echo than the linear canceller, and most of a voice spoken over it: recognition understood 6 % of the
+words at 10 dB under the echo, where the linear path gave 45 % (training/README.md). So recognition does not get it.
+"""
 import numpy as np
 import pywebrtc_audio
 
 from perception.audio.block import BLOCK, SAMPLE_RATE_HZ, Samples
 
 
-class RecognitionAudio:
-    """One clean channel. AEC3 removes more echo than the linear canceller, and more of the near voice with it."""
+class Aec3:
+    """One suppressed channel."""
 
     def __init__(self) -> None:
         self._processor = pywebrtc_audio.AudioProcessor(
