@@ -46,6 +46,7 @@ class Direction:
         frequency = frequency[self._bins]
         self._recent = np.zeros((2 * self._mics, config.transform), np.float32)
         looks, diffuse = looks_of(mics), diffuse_coherence(mics, frequency)
+        self._looks_count = len(looks.vectors)
         self._diffuse, self._frame_s = diffuse, frame_s
         self._interference: Interference | None = None   # made when the count of motor activities is known
         self._response = SteeredResponse(steering(mics, frequency, looks.vectors), diffuse, KINDS,
@@ -85,6 +86,8 @@ class Direction:
         spectra = np.fft.rfft(self._recent * self._window, axis=1)[:, self._bins].T.astype(np.complex64)
         x, echo = spectra[:, :self._mics], spectra[:, self._mics:]
         expected = self._interference.expect(x, echo, motor_activity, speech_likelihood)
+        if self._interference.strange(motor_activity):   # the direction is kept, not taken from an unknown noise
+            return np.zeros(self._looks_count)
         evidence, maximum = self._response.step(x, expected.covariance, expected.kind)
         self._maxima.append((maximum, expected.kind))
         if self._interference.quiet:

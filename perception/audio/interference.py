@@ -23,6 +23,8 @@ class InterferenceConfig:
     quiet_likelihood: float = 0.3     # speech likelihood above which nothing is learned
     first_leak: float = 0.1           # residual over estimated echo power before anything was learned: -10 dB
     echo_decay: float = 0.72          # per 10 ms, echo tail behind the canceller's reach (T60 of 420 ms)
+    beyond: float = 3.0               # times the loudest activity heard without a voice: its noise is not known there
+    faint: float = 0.4                # activity (0.5 rad/s of one joint) below which an unknown motor is quiet enough
     prominent: float = 0.3            # share of the expected power from which motors or echo make another kind of frame
 
 
@@ -51,6 +53,7 @@ class Interference:
         self._parts = np.zeros((2 + motors, bins, self._mics, self._mics), np.complex64)   # room, echo, motors
         self._parts[1] = config.first_leak * self._diffuse
         self._known = np.zeros(2 + motors)     # learning time in time constants, at most 1
+        self._loudest = np.zeros(motors)       # activity of each at which it has been learned
         frames = round(config.delay / frame_s)
         self._past: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=frames + 1)
         self._speech: deque[float] = deque(maxlen=frames + 1)
@@ -59,6 +62,11 @@ class Interference:
     def quiet(self) -> bool:
         """Nobody spoke around the oldest frame that is kept."""
         return len(self._past) == self._past.maxlen and max(self._speech) < self._config.quiet_likelihood
+
+    def strange(self, activity: Array) -> bool:
+        """A motor runs much faster than it has been heard without a voice: what sounds now may well be it."""
+        known = np.maximum(self._config.faint, self._config.beyond * self._loudest)
+        return bool(np.any(activity > known))
 
     def expect(self, x: np.ndarray, echo: np.ndarray, activity: Array, speech: float) -> Expectation:
         """x, echo: spectra (F, M) of residual and echo estimate; activity (motors,)."""
@@ -82,6 +90,7 @@ class Interference:
         return np.einsum("kfmm->kf", self._parts).real
 
     def _learn(self, x: np.ndarray, gains: np.ndarray) -> None:
+        self._loudest = np.maximum(self._loudest, gains[2:, 0])
         outer = x[:, :, None] * x[:, None, :].conj()
         level = np.einsum("fmm->f", outer).real
         if not self._known[0]:
