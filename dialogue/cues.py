@@ -33,14 +33,15 @@ class Cues:
 
     def step(self, t: float, sight: Sight, people: Sequence[Person], floor: State) -> list[Cue]:
         """The notes of t (s)."""
-        return self._gestures(sight) + self._looks(t, people, floor) + self._pauses(t, floor)
+        return self._gestures(sight, people) + self._looks(t, people, floor) + self._pauses(t, floor)
 
-    def _gestures(self, sight: Sight) -> list[Cue]:
+    def _gestures(self, sight: Sight, people: Sequence[Person]) -> list[Cue]:
+        names = {p.face: p.id for p in people if p.face is not None}
         cues = []
         for gesture in sight.gestures:
             key = (gesture.id, gesture.name)
             if gesture.t - self._gestured.get(key, -1e9) >= self.config.again:
-                cues.append(Cue(gesture.t, NAMES[gesture.name], gesture.id))
+                cues.append(Cue(gesture.t, NAMES[gesture.name], names.get(gesture.id, gesture.id)))
             self._gestured[key] = gesture.t
         return cues
 

@@ -2,8 +2,7 @@
 
 It speaks clause by clause and only a few seconds ahead of what is being heard, so that a cue can still change the reply
 and the next words of a person do not wait. The costs that it declares are CPU seconds measured on one core of the
-development machine (commands in tests/test_embedded_engine.py's docstring); virtual time uses them, so that a run is
-the same everywhere.
+development machine (`python -m tests.measure_embedded`); virtual time uses them, so that a run is the same everywhere.
 """
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -36,8 +35,8 @@ from dialogue.memory import Memory
 from dialogue.persona import Persona
 
 # Declared costs, s = base + rate * seconds of sound.
-RECOGNITION_S, RECOGNITION_RATE = 0.030, 0.020   # measured 0.024 + 0.019 x
-VOICE_S, VOICE_RATE = 0.010, 0.008               # measured 0.007 + 0.007 x
+RECOGNITION_S, RECOGNITION_RATE = 0.030, 0.026   # measured 0.024 + 0.019 x alone, 0.028 + 0.026 x on the busy machine
+VOICE_S, VOICE_RATE = 0.008, 0.011               # measured 0.007 + 0.007 x alone, 0.007 + 0.011 x on the busy machine
 
 
 @dataclass(frozen=True, slots=True)
