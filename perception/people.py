@@ -26,6 +26,7 @@ class Person:
     speaking: bool = False
     ambiguous: bool = False          # front or back is not decided yet
     mirror: float | None = None      # rad, the other azimuth when ambiguous
+    face: str | None = None          # id of the face in Sight, of its gestures too
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +229,7 @@ class People:
 
     def _told(self, being: _Being) -> Person:
         return Person(being.id, being.azimuth, being.elevation, being.distance, being.heard_at, being.seen_at,
-                      being.attention, being is self._speaker, being.mirror is not None, being.mirror)
+                      being.attention, being is self._speaker, being.mirror is not None, being.mirror, being.face)
 
 
 def _apart(a: float | None, b: float) -> float:

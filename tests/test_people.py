@@ -34,6 +34,7 @@ def test_a_face_is_a_person_and_a_voice_from_there_is_his():
     scene.go(0.5, [("face_1", 0.3)])
     person, = scene.go(0.5, [("face_1", 0.3)], voice=0.36)
     assert (person.id, person.speaking, person.azimuth, person.ambiguous) == ("person_1", True, 0.3, False)
+    assert person.face == "face_1"
     person, = scene.go(1.0, [("face_1", 0.3)])
     assert not person.speaking
     assert person.heard_at == pytest.approx(1.0)

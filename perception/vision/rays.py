@@ -6,8 +6,6 @@ from calibration.body_model import Camera
 from calibration.frames import Array, HeadPose, rotation
 
 HEAD_FROM_OPTICAL = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])   # camera looks along the head's x
-# The fixed-point iteration needs some twenty rounds near the edge of a wide lens; OpenCV's default of five leaves 2 px
-CRITERIA = (cv2.TERM_CRITERIA_COUNT | cv2.TERM_CRITERIA_EPS, 40, 1e-9)
 
 
 class Lens:
@@ -24,7 +22,7 @@ class Lens:
     def rays(self, pixels: Array) -> Array:
         """Unit directions (n, 3) in `head` axes of pixels (n, 2), as seen from the camera."""
         points = np.ascontiguousarray(pixels, dtype=np.float64).reshape(-1, 1, 2)
-        flat = cv2.undistortPoints(points, self._k, self._distortion, criteria=CRITERIA).reshape(-1, 2)
+        flat = cv2.undistortPoints(points, self._k, self._distortion).reshape(-1, 2)
         rays = np.column_stack([flat, np.ones(len(flat))]) @ self._turn.T
         return rays / np.linalg.norm(rays, axis=1, keepdims=True)
 
