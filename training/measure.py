@@ -66,5 +66,6 @@ def report(scored: list[Scored]) -> str:
                 hits = sorted(hit for _, hit in found if hit is not None)
                 median = 1000 * hits[len(hits) // 2] if hits else float("nan")
                 head = f"mean {blocks * 10:3d} ms {'moving' if moving else 'quiet '} > {threshold:.0f}: "
-                lines.append(f"{head}{alarms / max(hours, 1e-9):6.1f}/h ({alarms})  {'  '.join(cells)}  median {median:.0f} ms")
+                rate = alarms / max(hours, 1e-9)
+                lines.append(f"{head}{rate:6.1f}/h ({alarms})  {'  '.join(cells)}  median {median:.0f} ms")
     return "\n".join(lines)

@@ -30,18 +30,23 @@ class Detector(nn.Module):
         return (evidence - self.mean) / self.scale
 
 
+Weights = dict[str, np.ndarray]
+
+
 def export(model: Detector, path: Path) -> None:
+    state = {name: value.detach().numpy() for name, value in model.state_dict().items()}
+    write({"mean": state["mean"][None], "scale": state["scale"][None],
+           "project_w": state["project.weight"].T, "project_b": state["project.bias"],
+           "input_w": state["gru.weight_ih_l0"].T, "input_b": state["gru.bias_ih_l0"],
+           "memory_w": state["gru.weight_hh_l0"].T, "memory_b": state["gru.bias_hh_l0"],
+           "decide_w": state["decide.weight"].T, "decide_b": state["decide.bias"]}, path)
+
+
+def write(weights: Weights, path: Path) -> None:
     """One step as ONNX: evidence (1, streams), memory (1, width) -> log_odds (1, 1), remembered (1, width)."""
-    weights = {name: value.detach().numpy().astype(np.float32) for name, value in model.state_dict().items()}
-    width = weights["project.bias"].size
-    constants = {
-        "mean": weights["mean"][None], "scale": weights["scale"][None],
-        "project_w": weights["project.weight"].T, "project_b": weights["project.bias"],
-        "input_w": weights["gru.weight_ih_l0"].T, "input_b": weights["gru.bias_ih_l0"],
-        "memory_w": weights["gru.weight_hh_l0"].T, "memory_b": weights["gru.bias_hh_l0"],
-        "decide_w": weights["decide.weight"].T, "decide_b": weights["decide.bias"],
-        "thirds": np.array([width] * 3, np.int64), "one": np.ones(1, np.float32),
-    }
+    constants: Weights = {name: np.ascontiguousarray(value, np.float32) for name, value in weights.items()}
+    width = constants["project_b"].size
+    constants |= {"thirds": np.array([width] * 3, np.int64), "one": np.ones(1, np.float32)}
     node = helper.make_node
     nodes = [
         node("Sub", ["evidence", "mean"], ["centred"]), node("Div", ["centred", "scale"], ["standard"]),
@@ -62,7 +67,7 @@ def export(model: Detector, path: Path) -> None:
     real = TensorProto.FLOAT
     graph = helper.make_graph(
         nodes, "person_detector",
-        [tensor("evidence", real, [1, weights["mean"].size]), tensor("memory", real, [1, width])],
+        [tensor("evidence", real, [1, constants["mean"].size]), tensor("memory", real, [1, width])],
         [tensor("log_odds", real, [1, 1]), tensor("remembered", real, [1, width])],
         [numpy_helper.from_array(value, name) for name, value in constants.items()])
     made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], producer_name="talkover")

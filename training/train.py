@@ -13,9 +13,9 @@ from training.model import Detector, export
 
 CROP = 800          # blocks of one training sequence
 BATCH = 16
-INPUT_NOISE = 0.10      # of a standard deviation, fresh in every block
-OFFSET_NOISE = 0.15     # constant in a sequence: another robot's bias
-GROUP_DROP = 0.03       # chance that a group of streams is blanked in a sequence: none may carry the decision alone
+INPUT_NOISE = 0.20      # of a standard deviation, fresh in every block
+OFFSET_NOISE = 0.40     # constant in a sequence: another robot's bias
+GROUP_DROP = 0.08       # chance that a group of streams is blanked in a sequence: none may carry the decision alone
 OVER_MOTORS_WEIGHT = 1.5   # loss of blocks with a person over the motors: the hardest, and the reason for all this
 FALSE_ALARM_WEIGHT = 1.5   # loss of blocks without a person: a false stop is worse than 10 ms of delay
 
