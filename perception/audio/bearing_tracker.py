@@ -40,18 +40,19 @@ class BearingTracker:
         self.belief = self._prior.copy()
         self._spread = 0.5 * block_s * (config.walk * AZIMUTHS / (2 * np.pi)) ** 2
 
-    def step(self, likelihood: Array, rotation: Array, voiced: bool) -> None:
+    def step(self, likelihood: Array, rotation: Array) -> None:
         """likelihood (D,): log, over the looks; rotation: base-from-head (3, 3) when the sound arrived."""
         p, config = self.belief, self._config
         p = p + self._spread * (np.roll(p, 1, axis=0) + np.roll(p, -1, axis=0) - 2 * p)
-        new = min(1.0, self._block_s * (config.leave if voiced else config.forget))
+        new = self._block_s * config.leave
         looks, weights = self._looks.between(self._cells @ rotation)
         evidence = (likelihood[looks] * weights).sum(axis=0).reshape(p.shape)
         p = ((1 - new) * p + new * self._prior) * np.exp(evidence - evidence.max())
         self.belief = p / p.sum()
 
-    def forget(self) -> None:
-        self.belief = self._prior.copy()
+    def fade(self) -> None:
+        """A block without a voice."""
+        self.belief += self._block_s * self._config.forget * (self._prior - self.belief)
 
     def best(self) -> tuple[float, float, float | None]:
         """(azimuth, spread, mirror or None), rad. The mirror is the second lobe while it is not clearly the smaller."""

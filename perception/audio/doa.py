@@ -24,6 +24,7 @@ class DirectionConfig:
     tempering: float = 0.1            # neighbouring bins and frames share their reflections: not independent
     believe: float = 0.5              # speech likelihood from which somebody is believed to speak
     hangover: float = 0.25            # s
+    look_back: float = 0.2            # s of sound before the belief that belong to the voice: detectors are late
     interference: InterferenceConfig = field(default_factory=InterferenceConfig)
     response: ResponseConfig = field(default_factory=ResponseConfig)
     tracker: TrackerConfig = field(default_factory=TrackerConfig)
@@ -53,6 +54,7 @@ class Direction:
                                          config.response, frame_s)
         self._maxima: deque[tuple[float, int]] = deque(maxlen=round(config.interference.delay / frame_s) + 1)
         self._tracker = BearingTracker(looks, config.tracker, frame_s)
+        self._waiting: deque[tuple[Array, Array]] = deque(maxlen=round(config.look_back / frame_s))
         self._blocks = 0
         self._until = -np.inf
         self._rotation: Array | None = None   # base-from-head at the end of the block before
@@ -73,7 +75,11 @@ class Direction:
         self._blocks += 1
         if self._blocks % config.every == 0:
             evidence = self._evidence(speech_likelihood, np.atleast_1d(np.asarray(motor_activity, np.float32)))
-            self._tracker.step(config.tempering * evidence, middle, believed)
+            self._waiting.append((config.tempering * evidence, middle))
+            while believed and self._waiting:
+                self._tracker.step(*self._waiting.popleft())
+            if not believed:
+                self._tracker.fade()
         if not believed:
             return None
         azimuth, spread, mirror = self._tracker.best()

@@ -16,16 +16,20 @@ Covariance = np.ndarray   # (F, M, M) complex64
 
 @dataclass(frozen=True, slots=True)
 class InterferenceConfig:
-    time_constant: float = 1.0        # s of learning time
-    motor_time_constant: float = 0.5  # s of motion
+    caution: float = 3.0                # times the motors' expected power: their noise comes in bursts over its mean
+    power_rate: float = 0.06          # per 10 ms, of multiplicative steps
+    shape_rate: float = 0.03          # per 10 ms
+    hurry: float = 3.0                # times these rates ...
+    young: float = 1.0                # s, while a part is known for less
+    least_activity: float = 0.03      # below, a motor cannot be heard well enough to start its part
     delay: float = 0.25               # s: so late are detectors of speech
     share_exponent: float = 0.6       # lets a part that starts too low catch up
     quiet_likelihood: float = 0.3     # speech likelihood above which nothing is learned
     first_leak: float = 0.1           # residual over estimated echo power before anything was learned: -10 dB
     echo_decay: float = 0.72          # per 10 ms, echo tail behind the canceller's reach (T60 of 420 ms)
+    prominent: float = 0.3            # share of the expected power from which motors or echo make another kind of frame
     beyond: float = 3.0               # times the loudest activity heard without a voice: its noise is not known there
     faint: float = 0.4                # activity (0.5 rad/s of one joint) below which an unknown motor is quiet enough
-    prominent: float = 0.3            # share of the expected power from which motors or echo make another kind of frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +50,15 @@ class Interference:
         """motors: count of motor activities."""
         bins, self._mics, _ = diffuse.shape
         self._config, self._diffuse = config, (diffuse + 0.05 * np.eye(self._mics)).astype(np.complex64)
-        self._rate = frame_s / np.array([config.time_constant, config.time_constant]
-                                        + [config.motor_time_constant] * motors)
+        self._step = frame_s / 0.01
         self._echo_decay = np.float32(config.echo_decay ** (frame_s / 0.01))
         self._echo = np.zeros(bins, np.float32)
-        self._parts = np.zeros((2 + motors, bins, self._mics, self._mics), np.complex64)   # room, echo, motors
-        self._parts[1] = config.first_leak * self._diffuse
-        self._known = np.zeros(2 + motors)     # learning time in time constants, at most 1
-        self._loudest = np.zeros(motors)       # activity of each at which it has been learned
+        # room, echo, motors: power (F,) a unit of activity, and covariance at unit power
+        self._power = np.zeros((2 + motors, bins), np.float32)
+        self._power[1] = config.first_leak
+        self._shape = np.repeat(self._diffuse[None], 2 + motors, axis=0)
+        self._age = np.zeros(2 + motors)   # s of learning
+        self._loudest = np.zeros(motors)   # activity of each at which it has been learned
         frames = round(config.delay / frame_s)
         self._past: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=frames + 1)
         self._speech: deque[float] = deque(maxlen=frames + 1)
@@ -71,41 +76,48 @@ class Interference:
     def expect(self, x: np.ndarray, echo: np.ndarray, activity: Array, speech: float) -> Expectation:
         """x, echo: spectra (F, M) of residual and echo estimate; activity (motors,)."""
         self._echo = np.maximum(np.mean(echo.real**2 + echo.imag**2, axis=1), self._echo_decay * self._echo)
-        gains = np.empty((len(self._parts), len(x)), np.float32)
+        gains = np.empty((len(self._power), len(x)), np.float32)
         gains[0], gains[1], gains[2:] = 1.0, self._echo, activity[:, None]
         self._past.append((x, gains))
         self._speech.append(speech)
         if self.quiet:
             self._learn(*self._past[0])
-        if not self._known[0]:   # nothing learned yet: the frame itself, as if it were diffuse
+        if not self._age[0]:   # nothing learned yet: the frame itself, as if it were diffuse
             return Expectation(np.mean(x.real**2 + x.imag**2, axis=1)[:, None, None] * self._diffuse, 0)
-        powers = (gains * self._powers).sum(axis=1)
-        loud = powers / powers.sum() > self._config.prominent
-        active = [k for k in range(len(gains)) if k == 0 or gains[k].any()]
-        covariance = np.einsum("kf,kfmn->fmn", gains[active], self._parts[active])
-        return Expectation(covariance, int(loud[1]) + 2 * int(powers[2:].sum() > self._config.prominent * powers.sum()))
-
-    @property
-    def _powers(self) -> np.ndarray:
-        return np.einsum("kfmm->kf", self._parts).real
+        powers = gains * self._power
+        powers[2:] *= self._config.caution
+        part = powers.sum(axis=1) / powers.sum()
+        active = np.flatnonzero(part > 1e-4)
+        covariance = np.einsum("kf,kfmn->fmn", powers[active], self._shape[active])
+        prominent = self._config.prominent
+        return Expectation(covariance, int(part[1] > prominent) + 2 * int(part[2:].sum() > prominent))
 
     def _learn(self, x: np.ndarray, gains: np.ndarray) -> None:
+        config = self._config
         self._loudest = np.maximum(self._loudest, gains[2:, 0])
         outer = x[:, :, None] * x[:, None, :].conj()
-        level = np.einsum("fmm->f", outer).real
-        if not self._known[0]:
-            self._parts[0] = (level / self._mics)[:, None, None] * self._diffuse
-        for k in np.flatnonzero((self._known[2:] == 0) & (gains[2:, 0] > 0)) + 2:
-            self._parts[k] = (level / (self._mics * gains[k]))[:, None, None] * self._diffuse
-        expected = gains * self._powers
-        share = expected / (expected.sum(axis=0) + 1e-20)
-        weight = share.copy()
-        weight[2:] **= self._config.share_exponent
-        for k in range(len(gains)):
-            if k and not (share[k] > 0.1).any():
-                continue
-            rate = self._rate[k]
-            self._known[k] = min(self._known[k] + rate * float(share[k].mean()), 1.0)
-            step = np.minimum(weight[k] * rate * max(1.0, 0.5 / max(self._known[k], 1e-3)), 0.3)
-            target = outer * (share[k] / (gains[k] + 1e-20))[:, None, None]
-            self._parts[k] += step[:, None, None] * (target - self._parts[k])
+        level = np.einsum("fmm->f", outer).real / self._mics + 1e-20
+        if not self._age[0]:
+            self._power[0] = np.convolve(level, np.full(5, 0.2), "same")
+        self._start(level, gains)
+        expected = gains * self._power
+        total = expected.sum(axis=0) + 1e-20
+        share = expected / total
+        surprise = np.clip(level / total - 1.0, -0.9, 1.5)
+        present = share.max(axis=1) > 0.1
+        weight = share**config.share_exponent
+        weight[:2] = share[:2]
+        rate = self._step * np.where(self._age < config.young, config.hurry, 1.0)[:, None]
+        self._power *= np.exp(config.power_rate * rate * weight * surprise)
+        for k in np.flatnonzero(present):
+            turn = (np.minimum(config.shape_rate * rate[k], 0.3) * share[k] ** 2)[:, None, None]
+            self._shape[k] += turn * (outer / level[:, None, None] - self._shape[k])
+        self._age[present] += self._step * 0.01
+
+    def _start(self, level: np.ndarray, gains: np.ndarray) -> None:
+        """A motor that is heard for the first time gets what the other parts do not explain."""
+        new = [k for k in range(2, len(gains)) if not self._age[k] and gains[k, 0] > self._config.least_activity]
+        if new:
+            rest = np.maximum(level - (gains * self._power).sum(axis=0), 0.05 * level)
+            for k in new:
+                self._power[k] = np.convolve(rest, np.full(5, 0.2), "same") / gains[new, 0].sum()

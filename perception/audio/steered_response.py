@@ -50,7 +50,8 @@ class SteeredResponse:
         """x: spectrum (F, M); expected: covariance (F, M, M) without a voice. (evidence (D,), its raw maximum)."""
         config = self._config
         power = np.mean(x.real**2 + x.imag**2, axis=1)
-        voice = np.maximum(power - np.einsum("fmm->f", expected).real / x.shape[1], 0.0)
+        floor = np.einsum("fmm->f", expected).real / x.shape[1]
+        voice = np.maximum(power - floor, 0.0)
         self._late = self._decay * self._late + (1 - self._decay) * config.reverb * self._before.popleft()
         self._before.append(voice)
         inverse = np.linalg.inv(expected + (self._late + config.early * voice + 1e-12)[:, None, None] * self._diffuse
