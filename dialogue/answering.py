@@ -47,7 +47,7 @@ def earcon() -> Samples:
     return frozen_samples(np.concatenate([envelope * np.sin(2 * np.pi * f * t) for f in (660.0, 440.0)]))
 
 
-TONES = Phrases(Phrase("Sorry, I have no answer.", earcon()), Phrase("Sorry, something went wrong.", earcon()))
+TONES = Phrases(Phrase("(falling tones)", earcon()), Phrase("(falling tones)", earcon()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Answer:
     resumes: int = 0
     local: bool = False                        # the engine knows nothing of it
     clauses: int = 0                           # arrived
-    stopped: "tuple[Rest, Answer] | None" = None   # what this turn interrupted, until its words are known
+    stopped: "tuple[Rest, Answer] | None" = None   # what was interrupted by a turn whose words are not known yet
 
 
 class Answering:
@@ -99,7 +99,8 @@ class Answering:
         generation = self._next()
         self.floor.happen("commit")
         self.speaker.begin(generation)
-        self.running = Answer(generation, notes.t, turn.turn, turn.onset, turn.last_voice, person, stopped=stopped)
+        self.running = Answer(generation, notes.t, turn.turn, turn.onset, turn.last_voice, person,
+                              stopped=stopped if turn.guess is None else None)
         notes.ask(Commit(notes.t, turn.turn, turn.onset, turn.last_voice, generation, person, continues))
         notes.tell("turn_committed", turn=turn.turn, generation=generation, onset=turn.onset, end=turn.last_voice,
                    pause=verdict.pause, reason=verdict.reason, guess=turn.guess or "", person=person)

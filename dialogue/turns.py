@@ -26,6 +26,7 @@ class TurnConfig:
     murmur_hum: float = 0.6        # 0..1, at least this much a hum
     word_hum: float = 0.35         # 0..1, below it is words
     settle: float = 0.15           # s after a confirmed voice before its absence is believed
+    wordless: float = 0.45         # s from onset to end: a voice that long said something, even if no word was made out
 
 
 @dataclass
@@ -35,6 +36,7 @@ class PersonTurn:
     onset: float                   # s
     last_voice: float              # s
     voiced: float = 0.0            # s
+    hum: float = 0.0               # 0..1, like a closed mouth
     turn: int | None = None        # number of the standing candidate
     guess: str | None = None       # words recognised ahead for it
     longest_pause: float = 0.0     # s, inside this turn
@@ -76,7 +78,7 @@ class Turns:
             return
         if self.open is None:
             onset = sound.onset if sound.onset is not None and sound.onset <= t else t
-            self.open = PersonTurn(onset, t)
+            self.open = PersonTurn(onset, t, hum=sound.hum)
             return
         turn = self.open
         pause = t - turn.last_voice
@@ -84,7 +86,7 @@ class Turns:
             turn.longest_pause = max(turn.longest_pause, pause)
             turn.turn = turn.guess = None
         turn.voiced += min(dt, pause)
-        turn.last_voice = t
+        turn.last_voice, turn.hum = t, sound.hum
 
     def candidate(self, t: float) -> PersonTurn | None:
         """The turn, when at t (s) it has just paused long enough to be recognised ahead; its number is fresh."""
@@ -110,14 +112,19 @@ class Turns:
         pause = t - turn.last_voice
         if t - turn.onset >= self.config.longest and turn.guess is not None:
             return Verdict("commit", "long enough", pause)
-        kind, wait, reason = self._reading(turn.guess, context)
+        kind, wait, reason = self._reading(turn, context)
         return Verdict(kind, reason, pause) if pause >= wait else None
 
-    def _reading(self, guess: str | None, context: Context) -> tuple[Literal["commit", "murmur", "empty", "echo"],
+    def _reading(self, turn: PersonTurn, context: Context) -> tuple[Literal["commit", "murmur", "empty", "echo"],
                                                                     float, str]:
-        config = self.config
+        """What it is as things stand, after which pause (s) that is decided, and why."""
+        config, guess = self.config, turn.guess
         if guess is None:
             return "commit", config.unrecognised, "paused, no words yet"
+        if is_empty(guess) and turn.hum >= config.murmur_hum and not context.asked:
+            return "murmur", config.complete, "hums"
+        if is_empty(guess) and turn.last_voice - turn.onset >= config.wordless:
+            return "commit", config.unsure, "a voice, but no words"
         if is_empty(guess):
             return "empty", config.complete, "no words"
         if is_stop(guess):

@@ -81,7 +81,7 @@ def test_a_murmur_known_by_its_hum_does_not_even_stop_it():
 @pytest.mark.parametrize("words", ["yeah.", "", "it liked to talk"])
 def test_after_a_false_interruption_it_goes_on_from_the_clause_that_was_cut(words):
     """A murmur (F22), a noise (F24), its own voice (F12)."""
-    talk = Talk((ASK, Said(4.6, 5.0, words))).run(14.0)
+    talk = Talk((ASK, Said(4.6, 4.95, words))).run(14.0)
     names = talk.names("transcript")
     assert names[3:] == ["duck", "barge_in", "turn_candidate", "turn_dropped", "reply_resumed", "reply_start",
                          "reply_end"]
@@ -89,6 +89,12 @@ def test_after_a_false_interruption_it_goes_on_from_the_clause_that_was_cut(word
     assert STORY.startswith(first) and STORY.endswith(second) and len(first) + len(second) >= len(STORY) - 1
     assert talk.asked(Resume)[0].of == talk.asked(Cancel)[0].generation
     assert stale(talk) == 0
+
+
+def test_a_voice_whose_words_nobody_made_out_is_answered_not_talked_over():
+    """Somebody who says stop, and is not understood, must not be told the rest of the story."""
+    talk = Talk((ASK, Said(4.6, 5.2, ""))).run(9.0)
+    assert not talk.events("reply_resumed") and talk.robot_said.endswith("I did not understand.")
 
 
 def test_it_goes_on_at_most_twice():

@@ -78,12 +78,27 @@ def committed_after(guess, context=NEW, guess_at=0.3):
     ("I would like the", CONFIG.incomplete, "commit"),
     ("Stop.", 0.30, "commit"),
     (None, CONFIG.unrecognised, "commit"),
-    ("", CONFIG.complete, "empty"),
+    ("", CONFIG.unsure, "commit"),
     ("Mm-hmm.", CONFIG.complete, "murmur"),
 ])
 def test_the_pause_that_ends_a_turn_depends_on_its_words(guess, pause, kind):
     found = committed_after(guess)
     assert found[1] == kind and found[0] == pytest.approx(pause, abs=0.011)
+
+
+@pytest.mark.parametrize("seconds, hum, kind", [(0.3, 0.0, "empty"), (0.6, 0.0, "commit"), (0.6, 0.9, "murmur")])
+def test_a_sound_without_words_is_a_noise_a_voice_or_a_hum(seconds, hum, kind):
+    turns = Turns()
+    for index in range(200):
+        t = index / 100
+        turns.hear(t, SoundScene(t, speech=t <= seconds, onset=0.0, evidence=5.0, hum=hum if t <= seconds else 0.0))
+        paused = turns.candidate(t)
+        if paused is not None:
+            turns.guess(paused.turn, "")
+        verdict = turns.verdict(t, INTERRUPTED)
+        if verdict is not None:
+            break
+    assert verdict.kind == kind
 
 
 def test_yes_is_a_murmur_over_a_story_and_an_answer_to_a_question():
