@@ -44,6 +44,7 @@ class PeopleConfig:
     face_memory: float = 120.0     # s out of sight, unlooked for
     looked_for: float = 4.0        # s of looking at an empty place after which its person has left
     hangover: float = 0.3          # s without speech after which nobody is said to be speaking
+    change: float = 0.35           # s that a voice must come from elsewhere before it is another person's: echoes
     most: int = 8                  # people at once
 
 
@@ -81,6 +82,7 @@ class People:
     _count: int = 0
     _speaker: _Being | None = None
     _voiced_at: float = -1e9
+    _elsewhere_since: float | None = None
     _view: View | None = None
     _view_since: float = 0.0
 
@@ -90,7 +92,7 @@ class People:
         for face in sight.faces:
             self._see(face)
         if sound.speech:
-            self._hear(t, sound.bearing)
+            self._hear(t, sound.bearing if sound.evidence >= 0.0 else None)   # what fades is the room, not the voice
         elif t - self._voiced_at > self.config.hangover:
             self._speaker = None
         self._forget(t)
@@ -153,10 +155,20 @@ class People:
         self._voiced_at = t
         if bearing is None:
             self._speaker = self._speaker or self._only_one_in_view(t)
-        else:
+        elif self._comes_from_elsewhere(t, bearing):
             self._speaker = self._whose(t, bearing)
         if self._speaker is not None:
             self._speaker.heard_at = t
+
+    def _comes_from_elsewhere(self, t: float, bearing: Bearing) -> bool:
+        """Not from a face that speaks already, and that for long enough; always true of a voice without a face."""
+        speaker = self._speaker
+        if speaker is None or speaker.face is None or self._nearest([speaker], bearing, self.config.voice_gate):
+            self._elsewhere_since = None
+            return True
+        if self._elsewhere_since is None:
+            self._elsewhere_since = t
+        return t - self._elsewhere_since >= self.config.change
 
     def _only_one_in_view(self, t: float) -> _Being | None:
         seen = [b for b in self._beings if b.seen_at is not None and t - b.seen_at < self.config.in_view]
