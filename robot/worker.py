@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from dialogue.engine import Cancel, Commit, EngineTrouble, Prompt, Timed
+from dialogue.engine import Cancel, Commit, EngineTrouble, Prompt, Resume, Timed
 from robot.channel import Channel
 
 RESTART_S = 1.0   # of an inline worker after a crash: about what a child process takes to load its models
@@ -39,7 +39,7 @@ class Worker(Protocol):
 
 def cancels_reply(request: Any, running: Any) -> bool:
     """True when an engine's `request` ends the `running` one: a Cancel of the reply that it makes."""
-    return (isinstance(request, Cancel) and isinstance(running, Commit | Prompt)
+    return (isinstance(request, Cancel) and isinstance(running, Commit | Prompt | Resume)
             and request.generation == running.generation)
 
 
