@@ -26,6 +26,7 @@ class AttentionConfig:
     interest: float = 0.2                 # 0..1, attention by which another face must be ahead
     facing: float = radians(10)           # rad, gaze error that counts as facing (issue 2)
     listening: float = radians(5)         # rad, gaze error at which the motors may rest while a person speaks
+    listening_urgency: float = 0.2        # of turns while somebody speaks: fast motors would drown the words
     requested: float = 4.0                # s that a look asked for by the engine lasts
 
 
@@ -130,7 +131,7 @@ class Attention:
         reason = "speaks" if person.speaking else "stays with"
         if not person.ambiguous or person.mirror is None:
             self._deciding = None
-            urgency = 0.9 if person.speaking else 0.4
+            urgency = self.config.listening_urgency if person.speaking else 0.4
             return Look(Gaze(person.azimuth, person.elevation, person.distance), person.id, urgency, reason)
         if self._deciding is None or t - self._deciding[0] > self.config.deciding_again:
             side = 1.0 if wrapped(person.azimuth - head_yaw) > 0.0 else -1.0
