@@ -21,10 +21,9 @@ class TurnConfig:
     incomplete: float = 1.10       # "and ...", "I meant ..."
     pace_share: float = 1.3        # somebody who pauses long in mid-turn is given this times that pause
     longest: float = 28.0          # s of one turn: the recogniser's window is 30 s
-    murmur_age: float = 0.6        # s: a closed-mouth hum that is younger may be a backchannel
-    murmur_longest: float = 1.2    # s: after that it wants the floor
-    murmur_hum: float = 0.6        # 0..1, at least this much a hum
-    word_hum: float = 0.35         # 0..1, below it is words
+    murmur_longest: float = 1.2    # s: a hum that goes on longer wants the floor ("mm-hmm" lasts 0.4 to 0.9)
+    murmur_hum: float = 0.5        # 0..1, highest hum of a sound without words that was a murmur
+    word_hum: float = 0.2          # 0..1, below it is words (in the simulated room: words 0.01, "mm-hmm" 0.26 to 0.88)
     settle: float = 0.15           # s after a confirmed voice before its absence is believed
     wordless: float = 0.45         # s from onset to end: a voice that long said something, even if no word was made out
 
@@ -86,7 +85,7 @@ class Turns:
             turn.longest_pause = max(turn.longest_pause, pause)
             turn.turn = turn.guess = None
         turn.voiced += min(dt, pause)
-        turn.last_voice, turn.hum = t, sound.hum
+        turn.last_voice, turn.hum = t, max(turn.hum, sound.hum)
 
     def candidate(self, t: float) -> PersonTurn | None:
         """The turn, when at t (s) it has just paused long enough to be recognised ahead; its number is fresh."""
@@ -167,10 +166,10 @@ class Overlap:
         settled = t - self._confirmed >= self.config.settle
         if sound.release or (settled and not sound.speech and not sound.duck):
             return self._decided("release", "murmur")
-        if sound.hum < self.config.word_hum or age > self.config.murmur_longest:
-            return self._decided("stop", "words" if sound.hum < self.config.word_hum else "goes on")
-        if sound.hum < self.config.murmur_hum and age > self.config.murmur_age:
-            return self._decided("stop", "not a murmur")
+        if sound.hum < self.config.word_hum:
+            return self._decided("stop", "words")
+        if age > self.config.murmur_longest and sound.evidence >= 0.0:
+            return self._decided("stop", "goes on")
         return "duck", "murmur?"
 
     def _decided(self, verdict: Literal["stop", "release"], reason: str) -> tuple[Literal["stop", "release"], str]:

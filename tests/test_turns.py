@@ -169,9 +169,9 @@ def test_a_young_hum_is_waited_for_and_let_go_when_it_ends():
 
 def test_a_hum_that_turns_into_words_or_goes_on_stops():
     hum = {"speech": True, "onset": 1.0, "hum": 0.9}
-    assert over((1.25, {"barge_in": True, **hum}), (1.5, {**hum, "hum": 0.2})) == ["duck", "stop"]
-    assert over((1.25, {"barge_in": True, **hum}), (1.7, {**hum, "hum": 0.5})) == ["duck", "stop"]
+    assert over((1.25, {"barge_in": True, **hum}), (1.5, {**hum, "hum": 0.1})) == ["duck", "stop"]
     assert over((1.25, {"barge_in": True, **hum}), (2.25, hum)) == ["duck", "stop"]
+    assert over((1.25, {"barge_in": True, **hum}), (2.25, {**hum, "evidence": -2.0})) == ["duck", "duck"]
 
 
 def test_a_refuted_duck_is_released():
