@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from perception.audio.barge_in import BargeIn, BargeInConfig
 from perception.audio.block import BLOCK, AudioBlock, Samples, frozen_samples
-from perception.audio.detector import Detector
+from perception.audio.detector import Baseline, Detector
 from perception.audio.doa import Direction, DirectionConfig
 from perception.audio.front import Fronted, FrontEnd, FrontEndConfig
 from perception.audio.hum import Hum, HumConfig
@@ -34,7 +34,7 @@ class Ears:
         """mic_positions (M, 3) m in `head`, 1 to 8; playback_delay_s nominal, None: unknown."""
         self.config = config
         self._front = FrontEnd(mic_positions, playback_delay_s, config.front)
-        self._detector = Detector()
+        self._detector, self._baseline = Detector(), Baseline()
         self._barge_in = BargeIn(config.barge_in)
         self._speech = SpeechActivity(config.speech)
         self._direction = Direction(mic_positions, config.direction) if len(mic_positions) > 1 else None
@@ -56,7 +56,7 @@ class Ears:
     def _block(self, block: AudioBlock, poses: PoseHistory, velocity: NDArray[np.float64]) -> SoundScene:
         front = self._front.step(block, velocity)
         evidence, self.residual = front.evidence, front.cancelled.residual
-        log_odds = self._detector.step(evidence.streams)
+        log_odds = self._baseline.step(self._detector.step(evidence.streams))
         plays = bool(np.abs(front.reference).max() > self.config.plays_above)
         decided = self._barge_in.step(block.t, log_odds, plays, front.slipped, front.aligned,
                                         evidence.motors)

@@ -14,9 +14,9 @@ from perception.audio.scene import Heard
 class SpeechActivityConfig:
     """Scores are mean log-odds that a person speaks."""
 
-    start_at: float = 2.5             # mean of start_mean, robot silent and still
+    start_at: float = 0.5             # mean of start_mean, robot silent and still
     start_mean: float = 0.12          # s
-    moving_extra: float = 1.5         # added in proportion to the motors' share of the expected noise
+    moving_extra: float = 4.5         # added in proportion to the motors' share of the expected noise
     end_below: float = -1.0           # mean of end_mean
     end_mean: float = 0.15            # s
     end_after: float = 0.20           # s below; pauses between words are shorter
