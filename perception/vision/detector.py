@@ -21,6 +21,7 @@ Picture = np.ndarray   # uint8 (h, w, 3), BGR
 STRIDES_AND_SIZES = ((8, (16, 32)), (16, (64, 128)), (32, (256, 512)))   # px
 CENTRE_VARIANCE, SIZE_VARIANCE = 0.1, 0.2    # of the box code the network was trained with
 MEAN_BGR = (104.0, 117.0, 127.0)             # taken off its training pictures
+MOST_SIZES = 8                               # of pictures for which a buffer is kept: close-up, near and far scan
 
 
 class Detector(Protocol):
@@ -83,11 +84,11 @@ class RetinaFace:
         from retinaface.weights import WEIGHTS
         self.config = config
         self._session = one_thread_session(WEIGHTS)
+        self._buffers: dict[tuple[int, ...], np.ndarray] = {}
 
     def detect(self, picture: Picture) -> tuple[Detection, ...]:
         height, width = picture.shape[:2]
-        blob = cv2.dnn.blobFromImage(picture, 1.0, (width, height), MEAN_BGR)
-        boxes, scores, marks = (out[0] for out in self._session.run(None, {"input": blob}))
+        boxes, scores, marks = (out[0] for out in self._session.run(None, {"input": self._planes(picture)}))
         likely = np.flatnonzero(scores[:, 1] > self.config.score)
         if not likely.size:
             return ()
@@ -95,6 +96,18 @@ class RetinaFace:
         box, mark = self._decoded(_anchors(height, width)[likely], boxes[likely], marks[likely])
         kept = distinct(box, np.argsort(-score, kind="stable"), self.config.overlap)
         return tuple(Detection(frozen(box[i]), float(score[i]), frozen(mark[i])) for i in kept)
+
+    def _planes(self, picture: Picture) -> np.ndarray:
+        """(1, 3, h, w) float32 without the mean, in a buffer of its own for each size: fresh ones cost page faults."""
+        shape = (1, 3, *picture.shape[:2])
+        planes = self._buffers.get(shape)
+        if planes is None:
+            if len(self._buffers) >= MOST_SIZES:
+                self._buffers.clear()
+            planes = self._buffers[shape] = np.empty(shape, np.float32)
+        for plane, mean, out in zip(cv2.split(picture), MEAN_BGR, planes[0], strict=True):
+            np.subtract(plane, np.float32(mean), out=out)
+        return planes
 
     @staticmethod
     def _decoded(anchors: Array, boxes: Array, marks: Array) -> tuple[Array, Array]:

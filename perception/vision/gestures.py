@@ -112,8 +112,8 @@ class GestureWatch:
     def _walked(self) -> float:
         """Speed in m/s from the first half of what is remembered to the second: swings average out."""
         half = len(self._past) // 2
-        place = np.array([p.distance * direction_vector(p.azimuth, p.elevation) for p in self._past])
-        t = np.array([p.t for p in self._past])
+        t, azimuth, elevation, distance = np.array([(p.t, p.azimuth, p.elevation, p.distance) for p in self._past]).T
+        place = (distance * direction_vector(azimuth, elevation)).T
         return float(np.linalg.norm(place[half:].mean(axis=0) - place[:half].mean(axis=0))
                      / (t[half:].mean() - t[:half].mean()))
 
