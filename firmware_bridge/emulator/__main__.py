@@ -6,7 +6,8 @@ command line (`--fault 13:silent@5-8`) or, while it runs, from its standard inpu
     fault ID NAME[=VALUE]    latch ID BITS    push JOINT DEGREES    grip JOINT 0|1    power 0|1    cable 0|1
     state                    (answers one JSON line: positions, goals, torque, watchdog, errors)
 
-This is a program, not a stage: it is the one place below robot/ that reads a clock.
+The end of its standard input ends it (`--detached`: it is not read). This is a program, not a stage: it is the one
+place below robot/ that reads a clock.
 """
 import argparse
 import heapq
@@ -53,8 +54,8 @@ class Timeline:
 class Program:
     """One emulator, one pty, one loop."""
 
-    def __init__(self, emulator: Emulator, faults: list[str]):
-        self.emulator = emulator
+    def __init__(self, emulator: Emulator, faults: list[str], detached: bool):
+        self.emulator, self.detached = emulator, detached
         self.timeline = Timeline(faults)
         self.cable = True
         self.master, self._slave = pty.openpty()       # our own slave end stays open: masters come and go
@@ -64,7 +65,7 @@ class Program:
         self._count = 0
 
     def run(self) -> None:
-        watched = [self.master, STDIN]
+        watched = [self.master] if self.detached else [self.master, STDIN]
         start = last = time.monotonic()
         lines = b""
         while True:
@@ -80,7 +81,7 @@ class Program:
             if STDIN in ready:
                 arrived = os.read(STDIN, 4096)
                 if not arrived:
-                    watched.remove(STDIN)
+                    return
                 *whole, lines = (lines + arrived).split(b"\n")
                 for line in whole:
                     self.obey(line.decode())
@@ -136,8 +137,10 @@ def main() -> None:
     parser.add_argument("--link", type=Path, help="a symbolic link to the pty is kept here")
     parser.add_argument("--fault", action="append", default=[], metavar="ID:NAME[=VALUE][@START[-END]]",
                         help="may be given several times; id 254 means all servos")
+    parser.add_argument("--detached", action="store_true", help="takes no commands from the standard input")
     options = parser.parse_args()
-    program = Program(Emulator(reachy_mini().servos, options.seed, supply_v=options.supply), options.fault)
+    emulator = Emulator(reachy_mini().servos, options.seed, supply_v=options.supply)
+    program = Program(emulator, options.fault, options.detached)
     if options.link:
         options.link.unlink(missing_ok=True)
         options.link.symlink_to(program.path)

@@ -71,13 +71,10 @@ class ServoLoop:
             self.health.begins(t, PART, "mind", "degraded", "no goals from the mind: holding, then parking")
         else:
             self.health.ends(t, PART, "mind", settings.calm_s)
-        if silence > settings.park_after_s:
+        hot = self._hot_since is not None and t - self._hot_since > settings.hot_park_s
+        if silence > settings.park_after_s or hot:
             return self._parking(t)
-        if silence > settings.deadman_s:
-            return None
-        if self._hot_since is not None and t - self._hot_since > settings.hot_park_s:
-            return self._parking(t)
-        return self.track.at(t)
+        return self.track.at(t)        # behind its last goal the track has come to rest by now: hold
 
     def _parking(self, t: float) -> JointGoal | None:
         """On the way to the park pose, and without torque once there."""
