@@ -61,7 +61,7 @@ class BargeIn:
         return self._now - self._played < self.config.tail + HALF_BLOCK_S
 
     def step(self, t: float, log_odds: float, plays: bool, slipped: bool, aligned: bool, motors: float) -> Heard | None:
-        """One block that ends at t (s). plays: the reference is not silent; motors: 0..1 share of the expected noise."""
+        """One block that ends at t (s). plays: the reference sounds; motors: 0..1 share of the expected noise."""
         config = self.config
         self.duck_score, self.stop_score = self._fast.step(log_odds), self._slow.step(log_odds)
         self._motors += BLOCK_S / config.motors_memory * (motors - self._motors)
