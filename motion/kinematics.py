@@ -14,7 +14,7 @@ from calibration.frames import Array, HeadPose, frozen
 from motion.workspace import YAW, X
 
 TURN = 2 * pi
-CONVERGED_M2 = 1e-13    # rod length error times rod length: 1e-12 m, far below 1e-9 rad of joint angle
+NEAR_M2 = 1e-8          # rod length error times rod length: 0.1 um, from which one step more ends at 1e-12 m
 ITERATIONS = 12         # Newton doubles its digits each time: more means that no pose fits
 
 
@@ -98,13 +98,13 @@ class Platform:
                 dx, dy, dz = ax + x - tx, ay + y - ty, az + z - tz
                 excess.append((dx * dx + dy * dy + dz * dz - self._rod ** 2) / 2)
                 rows.append((dx, dy, dz, ay * dz - az * dy, az * dx - ax * dz, ax * dy - ay * dx))
-            if max(excess) < CONVERGED_M2 and min(excess) > -CONVERGED_M2:
-                return np.array((x, y, z, *angles_of(turn)))
             try:
                 dx, dy, dz, wx, wy, wz = np.linalg.solve(rows, excess).tolist()
             except np.linalg.LinAlgError:
                 return None
             x, y, z, turn = x - dx, y - dy, z - dz, turned(turn, -wx, -wy, -wz)
+            if max(excess) < NEAR_M2 and min(excess) > -NEAR_M2:
+                return np.array((x, y, z, *angles_of(turn)))
         return None
 
 
