@@ -21,8 +21,9 @@ class TurnConfig:
     incomplete: float = 1.10       # "and ...", "I meant ..."
     pace_share: float = 1.3        # somebody who pauses long in mid-turn is given this times that pause
     longest: float = 28.0          # s of one turn: the recogniser's window is 30 s
-    murmur_longest: float = 1.2    # s: a hum that goes on longer wants the floor ("mm-hmm" lasts 0.4 to 0.9)
+    murmur_longest: float = 2.0    # s: a hum that goes on longer wants the floor ("mm-hmm" lasts 0.4 to 0.9, evidence 1 s more)
     murmur_hum: float = 0.5        # 0..1, highest hum of a sound without words that was a murmur
+    hum_gap: float = 0.2           # s: the breath in "mm-hmm" is no word
     word_hum: float = 0.2          # 0..1, below it is words (in the simulated room: words 0.01, "mm-hmm" 0.26 to 0.88)
     settle: float = 0.15           # s after a confirmed voice before its absence is believed
     wordless: float = 0.45         # s from onset to end: a voice that long said something, even if no word was made out
@@ -120,9 +121,10 @@ class Turns:
         config, guess = self.config, turn.guess
         if guess is None:
             return "commit", config.unrecognised, "paused, no words yet"
-        if is_empty(guess) and turn.hum >= config.murmur_hum and not context.asked:
+        long = turn.last_voice - turn.onset >= config.wordless
+        if is_empty(guess) and turn.hum >= config.murmur_hum and not context.asked and (context.interrupted or not long):
             return "murmur", config.complete, "hums"
-        if is_empty(guess) and turn.last_voice - turn.onset >= config.wordless:
+        if is_empty(guess) and long:
             return "commit", config.unsure, "a voice, but no words"
         if is_empty(guess):
             return "empty", config.complete, "no words"
@@ -154,9 +156,12 @@ class Overlap:
         self.config = config
         self._confirmed: float | None = None
         self._onset = 0.0
+        self._hummed_at = -1e9
 
     def step(self, t: float, sound: SoundScene) -> tuple[Literal["duck", "stop", "release"] | None, str]:
         """What the robot's voice should do at t (s), and why; None: nobody is heard."""
+        if sound.hum >= self.config.murmur_hum:
+            self._hummed_at = t
         if sound.barge_in and self._confirmed is None:
             self._confirmed = t
             self._onset = sound.onset if sound.onset is not None else t
@@ -166,7 +171,7 @@ class Overlap:
         settled = t - self._confirmed >= self.config.settle
         if sound.release or (settled and not sound.speech and not sound.duck):
             return self._decided("release", "murmur")
-        if sound.hum < self.config.word_hum:
+        if sound.hum < self.config.word_hum and t - self._hummed_at > self.config.hum_gap:
             return self._decided("stop", "words")
         if age > self.config.murmur_longest and sound.evidence >= 0.0:
             return self._decided("stop", "goes on")

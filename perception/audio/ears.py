@@ -25,6 +25,8 @@ class EarsConfig:
     direction: DirectionConfig = field(default_factory=DirectionConfig)
     hum: HumConfig = field(default_factory=HumConfig)
     plays_above: float = 3e-4
+    full_pace: float = 0.4             # rad/s of the fastest joint from which motor noise counts in full
+    pace_decay: float = 0.97           # per block: gears and bearings ring on, motors lag their commands
 
 
 class Ears:
@@ -40,6 +42,7 @@ class Ears:
         self._direction = Direction(mic_positions, config.direction) if len(mic_positions) > 1 else None
         self._hum = Hum(config.hum)
         self._scene = SoundScene(0.0)
+        self._pace = 0.0
         self.residual: Samples = np.zeros((len(mic_positions), BLOCK), np.float32)   # of the newest block
 
     def step(self, blocks: tuple[AudioBlock, ...], poses: PoseHistory,
@@ -58,11 +61,11 @@ class Ears:
         evidence, self.residual = front.evidence, front.cancelled.residual
         log_odds = self._baseline.step(self._detector.step(evidence.streams))
         plays = bool(np.abs(front.reference).max() > self.config.plays_above)
-        decided = self._barge_in.step(block.t, log_odds, plays, front.slipped, front.aligned,
-                                        evidence.motors)
+        motors = evidence.motors * self._pace_of(velocity)
+        decided = self._barge_in.step(block.t, log_odds, plays, front.slipped, front.aligned, motors)
         confirmed = decided is not None and decided.kind == "barge_in"
         spoken = self._speech.step(block.t, log_odds, self._barge_in.onset, self._barge_in.listens_over_playback,
-                                   confirmed, evidence.motors)
+                                   confirmed, motors)
         likelihood = 1 / (1 + np.exp(-self._barge_in.duck_score))
         bearing = self._bearing(block.t, front, float(likelihood), poses)
         speaks = self._speech.speaks or self._barge_in.state != "clear"
@@ -75,6 +78,12 @@ class Ears:
             self._barge_in.duck_score, bearing, self._barge_in.state == "ducked", confirmed,
             decided is not None and decided.kind == "release", 10 * float(np.log10(power + 1e-12)), hum, heard,
             front.health)
+
+    def _pace_of(self, velocity: NDArray[np.float64]) -> float:
+        """0..1: how fast the joints run or have just run; breathing is slow, and its noise is like the room's."""
+        now = float(np.nanmax(np.abs(velocity), initial=0.0)) / self.config.full_pace
+        self._pace = min(1.0, max(now, self._pace * self.config.pace_decay))
+        return self._pace
 
     def _bearing(self, t: float, front: Fronted, likelihood: float, poses: PoseHistory) -> Bearing | None:
         if self._direction is None:
