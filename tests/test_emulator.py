@@ -135,6 +135,7 @@ def test_the_watchdog_stops_a_forgotten_servo_and_locks_its_goals(master):
     assert master.read(10, "bus_watchdog") == 255
     assert master.write(10, "goal_position", 2048) == packets.BAD_RANGE
     assert master.write(10, "torque_enable", 1) == 0
+    assert master.write(10, "bus_watchdog", 5) == packets.BAD_RANGE
     assert master.write(10, "bus_watchdog", 0) == 0
     assert master.write(10, "goal_position", 2048) == 0
 

@@ -131,11 +131,11 @@ def test_a_pulled_cable_costs_no_jump(seconds):
 def test_a_pause_of_the_process_costs_no_jump():
     bench = woken()
     bench.run(0.5, swinging)
-    bench.port.advance(0.5)
-    bench.t += 0.5
+    bench.port.advance(0.25)
+    bench.t += 0.25
     trips = sum(servo.watchdog == 255 for servo in bench.emulator.servos)
     assert trips == 9
-    bench.run(0.5, swinging)
+    bench.run(0.4, swinging)
     assert all(servo.watchdog == 10 for servo in bench.emulator.servos)      # noticed at once, not by the next look
     bench.run(4.0, swinging)
     assert all(bench.reading.torque) and max(bench.steps) < STEP_DEG and not bench.told

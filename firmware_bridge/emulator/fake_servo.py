@@ -147,8 +147,9 @@ class FakeServo:
         value = int.from_bytes(data, "little", signed=register.signed)
         if register.low is not None and register.high is not None and not register.low <= value <= register.high:
             return packets.BAD_RANGE
-        if register.address in _LOCKED and self.watchdog == WATCHDOG_TRIPPED:
-            return packets.BAD_RANGE
+        if self.watchdog == WATCHDOG_TRIPPED and (register.address in _LOCKED
+                                                  or (register.address == _WATCHDOG and value != 0)):
+            return packets.BAD_RANGE          # only a 0 clears it; whether hardware takes another number is not known
         if register.address == _GOAL and self.table[_MODE] == POSITION_MODE:
             high, low = struct.unpack_from("<ii", self.table, _LIMITS)
             if not low <= value <= high:
