@@ -53,7 +53,7 @@ def master():
 def test_ping_tells_the_models(master):
     answers = master.send(packets.ping(packets.BROADCAST))
     models = {p.servo: int.from_bytes(p.data[:2], "little") for p in answers}
-    assert models == {10: 1240, **{i: 1200 for i in range(11, 17)}, 17: 1190, 18: 1190}
+    assert models == {10: 1240, **dict.fromkeys(range(11, 17), 1200), 17: 1190, 18: 1190}
 
 
 def test_the_eeprom_is_locked_while_torque_is_on(master):
