@@ -21,10 +21,12 @@ class TurnConfig:
     incomplete: float = 1.10       # "and ...", "I meant ..."
     pace_share: float = 1.3        # somebody who pauses long in mid-turn is given this times that pause
     longest: float = 28.0          # s of one turn: the recogniser's window is 30 s
+    below_peak: float = 20.0       # dB under the loudest of the turn at which a sound is the room's, not the voice's
+    peak_decay: float = 10.0       # dB/s, of that loudest: people grow quiet towards the end of a sentence
     murmur_longest: float = 2.0    # s: a hum that goes on longer wants the floor ("mm-hmm" lasts 0.4 to 0.9, evidence 1 s more)
     murmur_hum: float = 0.5        # 0..1, highest hum of a sound without words that was a murmur
-    hum_gap: float = 0.2           # s: the breath in "mm-hmm" is no word
-    word_hum: float = 0.2          # 0..1, below it is words (in the simulated room: words 0.01, "mm-hmm" 0.26 to 0.88)
+    hum_gap: float = 0.12          # s: the breath in "mm-hmm" is no word
+    word_hum: float = 0.4          # 0..1, below it is words (simulated room: "mm-hmm" 0.56 to 0.9, "no wait" 0.3)
     settle: float = 0.15           # s after a confirmed voice before its absence is believed
     wordless: float = 0.45         # s from onset to end: a voice that long said something, even if no word was made out
 
@@ -68,12 +70,15 @@ class Turns:
         self.open: PersonTurn | None = None
         self._number = 0
         self._last_t = 0.0
+        self._peak = -120.0        # dBFS, loudest of the open turn
         self._pace = 0.0           # s: this speaker's usual longest pause in mid-turn
 
     def hear(self, t: float, sound: SoundScene, began: bool = False) -> None:
         """Follow the voice up to t (s). began: it is confirmed now, whatever the scene's flags say."""
         dt, self._last_t = t - self._last_t, t
-        voiced = began or (sound.speech and sound.evidence >= 0.0)
+        self._peak = max(sound.level_db, self._peak - self.config.peak_decay * dt) if self.open else sound.level_db
+        loud = sound.level_db >= self._peak - self.config.below_peak
+        voiced = began or (sound.speech and sound.evidence >= 0.0 and loud)
         if not voiced:
             return
         if self.open is None:

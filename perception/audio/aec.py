@@ -24,6 +24,8 @@ class CancellerConfig:
     noise_floor: float = 0.3          # least observation noise, share of the instant error power
     noise_weight: float = 2.0         # frame length over block length of the overlap-save form
     start_variance: float = 0.1      # of the unknown path's gain per bin and partition
+    silent: float = 0.1               # far-end power in all partitions (-70 dBFS each) that teaches nothing: in silence
+                                      # the path may drift away, but what is not known of it does not become known
     constrained: int = 4              # partitions whose gradient is constrained in each block, in turn
 
 
@@ -98,12 +100,16 @@ class EchoCanceller:
         self._noise = config.noise_smoothing * self._noise + (1 - config.noise_smoothing) * power
         observed = config.noise_weight * np.maximum(self._noise, config.noise_floor * power)
         far_power = squared(self._far)
+        path_power = squared(self._paths).sum(axis=0) / weights.sum()
+        forget = config.transition**2
+        if far_power.sum() < config.silent:
+            drifted = forget * self._variance + (1 - forget) * path_power
+            self._variance = np.maximum(self._variance, drifted)
+            return
         weighted = self._variance * far_power
         gain = self._variance / (weighted.sum(axis=0) + observed + 1e-9)
         step = gain * self._far.conj()
         self._paths += step * error[:, None, :]
-        forget = config.transition**2
-        path_power = squared(self._paths).sum(axis=0) / weights.sum()
         self._variance = forget * (1 - 0.5 * gain * far_power) * self._variance + (1 - forget) * path_power
         self._constrain()
 
