@@ -18,12 +18,11 @@ def _person() -> onnxruntime.InferenceSession:
 
 
 class Detector:
-    """A recurrent network, one step a block."""
+    """Recurrent networks side by side, one step a block; their mean counts."""
 
     def __init__(self) -> None:
         self._session = _person()
-        width = self._session.get_inputs()[1].shape[1]
-        self._memory = np.zeros((1, width), np.float32)
+        self._memory = np.zeros(self._session.get_inputs()[1].shape, np.float32)
 
     def step(self, streams: NDArray[np.float32]) -> float:
         """streams (COUNT,) -> log-odds in [-CERTAIN, CERTAIN]."""
