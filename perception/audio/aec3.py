@@ -1,7 +1,8 @@
 """WebRTC's AEC3 with noise suppression on one microphone: one more witness for the voice detectors.
 
 It removes more echo than the linear canceller, and most of a voice spoken over it: recognition understood 6 % of the
-words at 10 dB under the echo, where the linear path gave about 40 % (nine utterances; training/README.md). So recognition does not get it.
+words at 10 dB under the echo, where the linear path gave about 40 % (nine utterances; training/README.md). So
+recognition does not get it.
 """
 import numpy as np
 import pywebrtc_audio
