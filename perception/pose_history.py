@@ -20,7 +20,7 @@ class PoseHistoryConfig:
 class PoseHistory:
     """A ring of head poses, read by time with linear interpolation. At rest before the first pose."""
 
-    def __init__(self, config: PoseHistoryConfig = PoseHistoryConfig()):  # noqa: B008 (frozen)
+    def __init__(self, config: PoseHistoryConfig = PoseHistoryConfig()):
         self.config = config
         self._times: deque[float] = deque()
         self._poses: deque[HeadPose] = deque()
