@@ -65,6 +65,7 @@ class Track:
     seen_at: float
     look: Array | None
     id: str = ""
+    sure: bool = False       # reported; a person who has long been doubtful (half out of the picture) is not
     attention: Attention = field(default_factory=Attention)
     gestures: GestureWatch = field(default_factory=GestureWatch)
 
@@ -93,10 +94,12 @@ class Tracks:
             if id(sighting) not in taken:
                 pairs.append((self._begin(sighting), sighting))
         for track, _ in pairs:
-            if not track.id and track.evidence >= self.config.birth:
-                self._name(track, t, [other for other, _ in pairs])
+            if track.evidence >= self.config.birth:
+                if not track.id:
+                    self._name(track, t, [other for other, _ in pairs])
+                track.sure = True
         self._forget(t, covers)
-        return [(track, sighting) for track, sighting in pairs if track.id]
+        return [(track, sighting) for track, sighting in pairs if track.sure]
 
     def _matched(self, t: float, sightings: list[Sighting]) -> list[tuple[Track, Sighting]]:
         """Cheapest pairs first, of motion and appearance."""
@@ -129,7 +132,7 @@ class Tracks:
 
     def _update(self, track: Track, sighting: Sighting) -> None:
         track.filter.correct(sighting.point, sighting.error)
-        track.evidence = min(self.config.most_evidence, track.evidence + self._gain(sighting.score))
+        track.evidence = float(np.clip(track.evidence + self._gain(sighting.score), -3.0, self.config.most_evidence))
         track.seen_at = sighting.t
         if track.look is None:
             track.look = sighting.embedding
@@ -171,10 +174,9 @@ class Tracks:
             unseen = track.seen_at < t
             if unseen and not track.id and covers(track.filter.position):
                 track.evidence -= 0.5     # it should have been seen
-            if track.id and track.evidence <= 0:
-                track.id = ""             # long doubtful: no person after all
+            track.sure &= track.evidence > 0
         self._tracks = [track for track in self._tracks
                         if (track.gone(t) < config.memory if track.id else
-                            track.gone(t) < config.tentative and track.evidence > -3.0)]
+                            track.gone(t) < config.tentative)]
         if len(self._tracks) > config.most:
             self._tracks = sorted(self._tracks, key=lambda track: track.gone(t))[:config.most]
