@@ -81,6 +81,7 @@ class Dialogue:
         self._said = ("", -1e9)                         # the robot's last words and when they sounded (s)
         self._around: tuple[tuple[str, float, bool], ...] = ()
         self._gesture: GestureName | None = None
+        self._sounds_since = 0.0                        # s, when the robot began to sound
         self._quiet_since = 0.0                         # s, when a person last made a sound
 
     def step(self, t: float, people: tuple[Person, ...], sight: Sight, sound: SoundScene, replies: tuple[Reply, ...],
@@ -132,10 +133,11 @@ class Dialogue:
         if self.floor.state in ROBOT_SOUNDS:
             self._overlap(notes, sound)
         else:
+            self._sounds_since = notes.t
             self.turns.hear(notes.t, sound)
 
     def _overlap(self, notes: Notes, sound: SoundScene) -> None:
-        verdict, reason = self.overlap.step(notes.t, sound)
+        verdict, reason = self.overlap.step(notes.t, sound, self._sounds_since)
         ducked = self.floor.state == "ducked"
         if verdict == "stop":
             self.answering.stop(notes, reason, sound.onset)

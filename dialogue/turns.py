@@ -23,9 +23,14 @@ class TurnConfig:
     longest: float = 28.0          # s of one turn: the recogniser's window is 30 s
     below_peak: float = 20.0       # dB under the loudest of the turn at which a sound is the room's, not the voice's
     peak_decay: float = 10.0       # dB/s, of that loudest: people grow quiet towards the end of a sentence
-    murmur_longest: float = 2.0    # s: a hum that goes on longer wants the floor ("mm-hmm" lasts 0.4 to 0.9, evidence 1 s more)
+    goes_on: float = 2.0           # log-odds at the end of that time at which the words before it were not over
+    old_voice: float = 0.7         # s from the reply's start in which evidence of the words before it still stands
+    gone: float = 15.0             # dB under the loudest of a murmur at which it is over ...
+    gone_for: float = 0.35         # s: ... the two halves of "mm-hmm" are 0.2 s apart
+    murmur_longest: float = 2.0    # s: a longer hum wants the floor ("mm-hmm" lasts 0.4 to 0.9, its evidence 1 s more)
     murmur_hum: float = 0.5        # 0..1, highest hum of a sound without words that was a murmur
-    hum_gap: float = 0.12          # s: the breath in "mm-hmm" is no word
+    sure_hum: float = 0.6          # 0..1, above it a word is waited for
+    hum_gap: float = 0.10          # s: the breath in "mm-hmm" is no word
     word_hum: float = 0.4          # 0..1, below it is words (simulated room: "mm-hmm" 0.56 to 0.9, "no wait" 0.3)
     settle: float = 0.15           # s after a confirmed voice before its absence is believed
     wordless: float = 0.45         # s from onset to end: a voice that long said something, even if no word was made out
@@ -76,7 +81,7 @@ class Turns:
     def hear(self, t: float, sound: SoundScene, began: bool = False) -> None:
         """Follow the voice up to t (s). began: it is confirmed now, whatever the scene's flags say."""
         dt, self._last_t = t - self._last_t, t
-        self._peak = max(sound.level_db, self._peak - self.config.peak_decay * dt) if self.open else sound.level_db
+        self._peak = max(sound.level_db, self._peak - self.config.peak_decay * dt) if sound.speech else sound.level_db
         loud = sound.level_db >= self._peak - self.config.below_peak
         voiced = began or (sound.speech and sound.evidence >= 0.0 and loud)
         if not voiced:
@@ -127,7 +132,8 @@ class Turns:
         if guess is None:
             return "commit", config.unrecognised, "paused, no words yet"
         long = turn.last_voice - turn.onset >= config.wordless
-        if is_empty(guess) and turn.hum >= config.murmur_hum and not context.asked and (context.interrupted or not long):
+        hums = is_empty(guess) and turn.hum >= config.murmur_hum and not context.asked
+        if hums and (context.interrupted or not long):
             return "murmur", config.complete, "hums"
         if is_empty(guess) and long:
             return "commit", config.unsure, "a voice, but no words"
@@ -162,11 +168,23 @@ class Overlap:
         self._confirmed: float | None = None
         self._onset = 0.0
         self._hummed_at = -1e9
+        self._loud_at = self._peak = -1e9
+        self._old = False              # a voice from before the reply stood at its start
 
-    def step(self, t: float, sound: SoundScene) -> tuple[Literal["duck", "stop", "release"] | None, str]:
-        """What the robot's voice should do at t (s), and why; None: nobody is heard."""
-        if sound.hum >= self.config.murmur_hum:
+    def step(self, t: float, sound: SoundScene, since: float) -> tuple[Literal["duck", "stop", "release"] | None, str]:
+        """What the robot's voice should do at t (s), and why; None: nobody is heard. since: s, when it began."""
+        if sound.onset is not None and sound.onset < since and t - since < self.config.old_voice:
+            self._old = self._old or sound.barge_in
+            return None, "the words before"
+        if self._old:
+            self._old = False
+            if sound.speech and sound.evidence >= self.config.goes_on:
+                return "stop", "goes on"
+        if sound.hum >= self.config.sure_hum:
             self._hummed_at = t
+        self._peak = max(self._peak, sound.level_db) if sound.duck or self._confirmed is not None else sound.level_db
+        if sound.level_db >= self._peak - self.config.gone:
+            self._loud_at = t
         if sound.barge_in and self._confirmed is None:
             self._confirmed = t
             self._onset = sound.onset if sound.onset is not None else t
@@ -174,7 +192,8 @@ class Overlap:
             return ("duck", "somebody?") if sound.duck else (None, "")
         age = t - self._onset
         settled = t - self._confirmed >= self.config.settle
-        if sound.release or (settled and not sound.speech and not sound.duck):
+        gone = settled and t - self._loud_at > self.config.gone_for
+        if sound.release or gone or (settled and not sound.speech and not sound.duck):
             return self._decided("release", "murmur")
         if sound.hum < self.config.word_hum and t - self._hummed_at > self.config.hum_gap:
             return self._decided("stop", "words")
