@@ -12,17 +12,19 @@ from calibration.frames import Array, wrapped
 from perception.audio.spatial import Looks
 
 AZIMUTHS = 120                                            # cells of 3 degrees
-ELEVATIONS = np.deg2rad([-10.0, 0.0, 8.0, 16.0, 25.0, 40.0])
+HALF_LOBE = 12                                            # cells: a lobe is at most 36 degrees to each side
+ELEVATIONS = np.deg2rad([-10.0, 0.0, 6.0, 12.0, 18.0, 24.0, 32.0, 42.0])
 
 
 @dataclass(frozen=True, slots=True)
 class TrackerConfig:
     elevation: float = 0.23         # rad, mean elevation of a mouth from a table robot's head: seated or standing, 0.7-3 m
     elevation_spread: float = 0.19  # rad
-    walk: float = 0.20              # rad / sqrt(s): somebody walking past at 1 m turns 30 degrees in 1 s at most briefly
+    walk: float = 0.04              # rad / sqrt(s): sitting people; who walks is followed by `leave`
+    rise: float = 0.5               # 1/s: rate at which the elevation is drawn anew, so that it cannot explain all
     leave: float = 0.15             # 1/s: rate at which another talker may have taken over
     forget: float = 1.5             # 1/s: while nobody speaks
-    lobe: float = np.deg2rad(30.0)  # half width of the peak that counts as one direction
+    apart: float = np.deg2rad(15.0)  # two lobes nearer than this are one direction on the axis of a line
     decided: float = 0.15           # mass of the mirror's lobe over that of the best below which front/back is decided
 
 
@@ -36,7 +38,8 @@ class BearingTracker:
         self._cells = np.stack([np.cos(a) * np.cos(e), np.sin(a) * np.cos(e), np.sin(e)], axis=-1).reshape(-1, 3)
         width = np.gradient(ELEVATIONS)
         prior = width * np.exp(-0.5 * ((ELEVATIONS - config.elevation) / config.elevation_spread) ** 2)
-        self._prior = np.tile(prior / prior.sum() / AZIMUTHS, (AZIMUTHS, 1))
+        self._upwards = prior / prior.sum()
+        self._prior = np.tile(self._upwards / AZIMUTHS, (AZIMUTHS, 1))
         self.belief = self._prior.copy()
         self._spread = 0.5 * block_s * (config.walk * AZIMUTHS / (2 * np.pi)) ** 2
 
@@ -44,6 +47,7 @@ class BearingTracker:
         """likelihood (D,): log, over the looks; rotation: base-from-head (3, 3) when the sound arrived."""
         p, config = self.belief, self._config
         p = p + self._spread * (np.roll(p, 1, axis=0) + np.roll(p, -1, axis=0) - 2 * p)
+        p = p + self._block_s * config.rise * (p.sum(axis=1, keepdims=True) * self._upwards - p)
         new = self._block_s * config.leave
         looks, weights = self._looks.between(self._cells @ rotation)
         evidence = (likelihood[looks] * weights).sum(axis=0).reshape(p.shape)
@@ -56,25 +60,35 @@ class BearingTracker:
 
     def best(self) -> tuple[float, float, float | None]:
         """(azimuth, spread, mirror or None), rad. The mirror is the second lobe while it is not clearly the smaller."""
-        marginal = self.belief.sum(axis=1)
-        kernel = self._lobe_mass(marginal)
-        peak = int(np.argmax(kernel))
-        azimuth, spread = self._moments(marginal, self.azimuths[peak])
-        far = np.abs(wrapped(self.azimuths - azimuth)) > 1.5 * self._config.lobe
-        rest = np.where(far, kernel, 0.0)
-        second = int(np.argmax(rest))
-        if rest[second] < self._config.decided * kernel[peak]:
+        p = self.belief.sum(axis=1)
+        p = 0.5 * p + 0.25 * (np.roll(p, 1) + np.roll(p, -1))
+        first, second = self._lobe(p), None
+        rest = p.copy()
+        rest[first] = 0.0
+        azimuth, spread = self._moments(p, first)
+        second = self._lobe(rest)
+        if rest[second].sum() < self._config.decided * p[first].sum():
             return azimuth, spread, None
-        return azimuth, spread, self._moments(marginal, self.azimuths[second])[0]
+        mirror, _ = self._moments(rest, second)
+        if abs(wrapped(mirror - azimuth)) < self._config.apart:
+            return self._moments(p, np.concatenate([first, second]))[0], spread, None
+        return azimuth, spread, mirror
 
-    def _lobe_mass(self, marginal: Array) -> Array:
-        half = round(self._config.lobe / 2 * AZIMUTHS / (2 * np.pi))
-        wide = np.concatenate([marginal[-half - 1:], marginal, marginal[:half]]).cumsum()
-        return wide[2 * half + 1:] - wide[:-2 * half - 1]
+    def _lobe(self, p: Array) -> np.ndarray:
+        """The cells of the highest peak of p (AZIMUTHS,), down to the valleys on both sides."""
+        peak = int(np.argmax(p))
+        sides = [(peak + step * np.arange(HALF_LOBE + 1)) % AZIMUTHS for step in (-1, 1)]
+        return np.concatenate([side[start:_valley(p[side]) + 1] for start, side in enumerate(sides)])
 
-    def _moments(self, marginal: Array, centre: float) -> tuple[float, float]:
-        offset = wrapped(self.azimuths - centre)
-        weight = np.where(np.abs(offset) <= self._config.lobe, marginal, 0.0)
-        weight = weight / weight.sum()
+    def _moments(self, p: Array, cells: np.ndarray) -> tuple[float, float]:
+        offset = wrapped(self.azimuths[cells] - self.azimuths[cells[0]])
+        weight = p[cells] / p[cells].sum()
         mean = float(weight @ offset)
-        return float(wrapped(centre + mean)), float(np.sqrt(weight @ (offset - mean) ** 2))
+        return float(wrapped(self.azimuths[cells[0]] + mean)), float(np.sqrt(weight @ (offset - mean) ** 2))
+
+
+def _valley(height: Array) -> int:
+    """Where a slope from a peak at index 0 is lowest before it rises again by more than a tenth."""
+    rises = height > 1.1 * np.minimum.accumulate(height) + 1e-9
+    end = int(np.argmax(rises)) if rises.any() else len(height)
+    return int(np.argmin(height[:end]))

@@ -19,12 +19,12 @@ class ResponseConfig:
     reverb_decay: float = 0.78     # power per 10 ms: T60 of 0.55 s, a living room
     reverb: float = 0.8            # late reverberation of a steady voice over its power
     reverb_after: int = 1          # frames before sound of a voice counts as late
-    early: float = 0.1             # early reflections (diffuse) over the power of the voice in the frame
-    scatter: float = 0.2           # independent errors over the power of the voice: gains within 1 dB, places, the shell
-    nu: float = 10.0
+    early: float = 0.15            # early reflections (diffuse) over the power of the voice in the frame
+    scatter: float = 0.15          # independent errors over the power of the voice: gains within 1 dB, places, the shell
+    nu: float = 20.0
     mismatch: float = 0.05         # the same for diffuse sound
     softness: float = 3.0          # nats around the gate over which evidence sets in
-    gate: float = -1.5             # nats from the usual maximum of frames without a voice
+    gate: float = 0.0             # nats from the usual maximum of frames without a voice
     gate_memory: float = 1.0       # s
     first_gate: float = 12.0       # nats, before any such frame has been heard
 
