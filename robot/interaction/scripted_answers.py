@@ -16,6 +16,7 @@ STORY = (
     "clock was the only voice in the house. It ticked a little louder, so that the girl could fall asleep. In the "
     "morning the sun came back, and the snow began to melt. The girl wound the clock, said thank you, and ran to "
     "school again. And the old clock ticked on, a little prouder than before. And that is the end of the story.")
+MARGIN_S = 0.2    # of sound before and after a turn that the scripted engine takes, as the embedded one does
 COLOURS = ("red", "blue", "green", "yellow", "white", "black")
 
 
@@ -52,9 +53,10 @@ class TrueWords:
         self.said.append((onset, end, words))
 
     def __call__(self, samples: Samples, onset: float, end: float) -> str:
-        """Words of which at least half sounded between onset and end (s)."""
+        """Words of which at least half sounded between onset and end (s), with the margin that an engine hears too."""
+        first, last = onset - MARGIN_S, end + MARGIN_S
         return " ".join(words for begin, over, words in self.said
-                        if min(over, end) - max(begin, onset) >= 0.5 * (over - begin))
+                        if min(over, last) - max(begin, first) >= 0.5 * (over - begin))
 
 
 def scripted_engine(ears: TrueWords, voice: Voice = tone_voice, rules: Iterable[Rule] = RULES) -> ScriptedEngine:
