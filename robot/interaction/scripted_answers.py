@@ -39,7 +39,7 @@ RULES = (
     Rule(r"\bfine\b|\bgood\b", "I am glad to hear that."),
     Rule(r"\b(hello|hi|hey)\b", "Hello. I am here."),
     Rule("cue:shakes_head", "Oh, you shake your head. Then I will say it differently."),
-    Rule(r"^$", ""),
+    Rule(r"^$", "I heard something, but no words."),
 )
 
 
