@@ -26,7 +26,8 @@ def test_words_are_heard_when_at_least_half_of_them_falls_into_the_turn():
 
 @pytest.mark.parametrize(("said", "starts"), [
     ("tell me a story", "Once upon a time"), ("what is your name?", "My name is"), ("Stop!", ""), ("no stop", ""),
-    ("my name is Anna", "Nice to meet you, Anna."), ("please go on", "Yes."), ("", "I heard something"), ("xyzzy", "I did not")])
+    ("my name is Anna", "Nice to meet you, Anna."), ("please go on", "Yes."), ("", "I heard something"),
+    ("xyzzy", "I did not")])
 def test_answers(said, starts):
     text, _ = answer(said)
     assert text.startswith(starts) and bool(text) == bool(starts)
