@@ -26,8 +26,8 @@ from dialogue.engine import (
 from dialogue.events import Event, Line, Notes
 from dialogue.floor import PERSON_SOUNDS, ROBOT_SOUNDS, Floor, State
 from dialogue.speaker import Speaker, SpeakerConfig
-from dialogue.turns import Context, Overlap, TurnConfig, Turns
-from dialogue.words import is_echo, is_empty
+from dialogue.turns import Context, Overlap, PersonTurn, TurnConfig, Turns
+from dialogue.words import is_echo, is_empty, is_stop
 from motion.intent import Gaze, GestureName, Mode, MotionIntent
 from perception.audio.block import Samples, frozen_samples
 from perception.audio.scene import SoundScene
@@ -81,6 +81,7 @@ class Dialogue:
         self._said = ("", -1e9)                         # the robot's last words and when they sounded (s)
         self._around: tuple[tuple[str, float, bool], ...] = ()
         self._gesture: GestureName | None = None
+        self._asked: PersonTurn | None = None           # a hum over the voice, while it is recognised
         self._sounds_since = 0.0                        # s, when the robot began to sound
         self._quiet_since = 0.0                         # s, when a person last made a sound
 
@@ -137,19 +138,44 @@ class Dialogue:
             self.turns.hear(notes.t, sound)
 
     def _overlap(self, notes: Notes, sound: SoundScene) -> None:
+        """Lower the voice, stop it, or let it go on, as somebody speaks over it."""
         verdict, reason = self.overlap.step(notes.t, sound, self._sounds_since)
         ducked = self.floor.state == "ducked"
         if verdict == "stop":
+            self._asked = None
             self.answering.stop(notes, reason, sound.onset)
             self.turns.hear(notes.t, sound, began=True)
+        elif verdict == "ask":
+            self._asked = self.turns.ask(self.overlap.onset, notes.t)
+            notes.ask(Candidate(notes.t, self._asked.turn or 0, self._asked.onset, notes.t))
         elif verdict == "duck" and not ducked:
             self.floor.happen("duck")
             self.answering.speaker.duck(True)
             notes.tell("duck", onset=sound.onset, evidence=sound.evidence)
-        elif ducked and verdict in ("release", None):
-            self.floor.happen("release")
-            self.answering.speaker.duck(False)
-            notes.tell("release", reason=reason or "nobody was there")
+        elif ducked and verdict in ("release", None) and not self._waits(notes.t):
+            self._release(notes, reason or "nobody was there")
+
+    def _waits(self, t: float) -> bool:
+        """A sound over the voice is being recognised."""
+        return self._asked is not None and t - self._asked.last_voice < self.config.turns.ask_for
+
+    def _release(self, notes: Notes, reason: str) -> None:
+        self._asked = None
+        self.floor.happen("release")
+        self.answering.speaker.duck(False)
+        notes.tell("release", reason=reason)
+
+    def _overheard(self, notes: Notes, words: Transcript) -> None:
+        """What was hummed over the voice has been recognised: only a stop word counts, whisper hears words in hums."""
+        asked, self._asked = self._asked, None
+        if asked is None or self.floor.state != "ducked":
+            return
+        if not is_stop(words.text) or is_echo(words.text, self._echoed(asked.onset)):
+            self._release(notes, "murmur")
+            return
+        self.answering.stop(notes, f"words: {words.text}", asked.onset)
+        asked.guess = words.text
+        self.turns.open = asked
 
     # seeing -------------------------------------------------------------------------------------------------------
 
@@ -185,7 +211,9 @@ class Dialogue:
 
     def _words(self, notes: Notes, words: Transcript) -> None:
         answer = self.answering.running
-        if not words.final:
+        if self._asked is not None and words.turn == self._asked.turn:
+            self._overheard(notes, words)
+        elif not words.final:
             self.turns.guess(words.turn, words.text)
         elif answer is not None and answer.turn == words.turn:
             notes.tell("transcript", turn=words.turn, text=words.text)

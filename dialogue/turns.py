@@ -23,15 +23,15 @@ class TurnConfig:
     longest: float = 28.0          # s of one turn: the recogniser's window is 30 s
     below_peak: float = 20.0       # dB under the loudest of the turn at which a sound is the room's, not the voice's
     peak_decay: float = 10.0       # dB/s, of that loudest: people grow quiet towards the end of a sentence
+    ask_for: float = 0.5           # s that words are waited for; recognition takes 0.1 s
     goes_on: float = 2.0           # log-odds at the end of that time at which the words before it were not over
     old_voice: float = 0.7         # s from the reply's start in which evidence of the words before it still stands
     gone: float = 15.0             # dB under the loudest of a murmur at which it is over ...
     gone_for: float = 0.35         # s: ... the two halves of "mm-hmm" are 0.2 s apart
     murmur_longest: float = 2.0    # s: a longer hum wants the floor ("mm-hmm" lasts 0.4 to 0.9, its evidence 1 s more)
     murmur_hum: float = 0.5        # 0..1, highest hum of a sound without words that was a murmur
-    sure_hum: float = 0.6          # 0..1, above it a word is waited for
-    hum_gap: float = 0.10          # s: the breath in "mm-hmm" is no word
-    word_hum: float = 0.4          # 0..1, below it is words (simulated room: "mm-hmm" 0.56 to 0.9, "no wait" 0.3)
+    sure_hum: float = 0.85         # 0..1, a closed mouth (simulated room: "mm-hmm" begins at 0.95, "no" has 0.7)
+    word_hum: float = 0.5          # 0..1, below it a hum has turned into words
     settle: float = 0.15           # s after a confirmed voice before its absence is believed
     wordless: float = 0.45         # s from onset to end: a voice that long said something, even if no word was made out
 
@@ -153,6 +153,11 @@ class Turns:
             return "commit", max(config.unsure, min(paced, config.incomplete)), "paused"
         return "commit", config.incomplete, "incomplete, but silent"
 
+    def ask(self, onset: float, end: float) -> PersonTurn:
+        """A turn with a fresh number, open already: a sound from onset to end (s) of which the words shall tell."""
+        self._number += 1
+        return PersonTurn(onset, end, turn=self._number)
+
     def close(self) -> None:
         """The open turn is decided."""
         if self.open is not None and self.open.voiced > 1.0:  # murmurs say nothing about somebody's pace
@@ -160,18 +165,24 @@ class Turns:
         self.open = None
 
 
+Overlapping = Literal["duck", "stop", "ask", "release"] | None   # None: nobody is heard
+
+
 class Overlap:
-    """Somebody may be speaking over the robot: lower the voice, and tell a murmur from an interruption."""
+    """Somebody may be speaking over the robot: lower the voice, and tell a murmur from an interruption.
+
+    A hum is no proof of a murmur ("no", "wait"): before it is let go, the recogniser is asked what it was.
+    """
 
     def __init__(self, config: TurnConfig = TurnConfig()):
         self.config = config
         self._confirmed: float | None = None
-        self._onset = 0.0
-        self._hummed_at = -1e9
+        self.onset = 0.0               # s, of the voice that is judged
+        self._hummed = False           # with a closed mouth, and no word since
         self._loud_at = self._peak = -1e9
         self._old = False              # a voice from before the reply stood at its start
 
-    def step(self, t: float, sound: SoundScene, since: float) -> tuple[Literal["duck", "stop", "release"] | None, str]:
+    def step(self, t: float, sound: SoundScene, since: float) -> tuple[Overlapping, str]:
         """What the robot's voice should do at t (s), and why; None: nobody is heard. since: s, when it began."""
         if sound.onset is not None and sound.onset < since and t - since < self.config.old_voice:
             self._old = self._old or sound.barge_in
@@ -180,27 +191,26 @@ class Overlap:
             self._old = False
             if sound.speech and sound.evidence >= self.config.goes_on:
                 return "stop", "goes on"
-        if sound.hum >= self.config.sure_hum:
-            self._hummed_at = t
+        self._hummed = sound.hum >= self.config.word_hum and (self._hummed or sound.hum >= self.config.sure_hum)
         self._peak = max(self._peak, sound.level_db) if sound.duck or self._confirmed is not None else sound.level_db
         if sound.level_db >= self._peak - self.config.gone:
             self._loud_at = t
         if sound.barge_in and self._confirmed is None:
             self._confirmed = t
-            self._onset = sound.onset if sound.onset is not None else t
+            self.onset = sound.onset if sound.onset is not None else t
         if self._confirmed is None:
             return ("duck", "somebody?") if sound.duck else (None, "")
-        age = t - self._onset
+        age = t - self.onset
         settled = t - self._confirmed >= self.config.settle
         gone = settled and t - self._loud_at > self.config.gone_for
         if sound.release or gone or (settled and not sound.speech and not sound.duck):
-            return self._decided("release", "murmur")
-        if sound.hum < self.config.word_hum and t - self._hummed_at > self.config.hum_gap:
+            return self._decided("ask", "murmur?")
+        if not self._hummed:
             return self._decided("stop", "words")
         if age > self.config.murmur_longest and sound.evidence >= 0.0:
             return self._decided("stop", "goes on")
         return "duck", "murmur?"
 
-    def _decided(self, verdict: Literal["stop", "release"], reason: str) -> tuple[Literal["stop", "release"], str]:
+    def _decided(self, verdict: Overlapping, reason: str) -> tuple[Overlapping, str]:
         self._confirmed = None
         return verdict, reason
