@@ -107,6 +107,6 @@ def reachy_mini(width_px: int = 640, height_px: int = 480) -> BodyModel:
         lower=frozen(limits[:, 0]), upper=frozen(limits[:, 1]),
         head_minus_body_yaw=joints["head_minus_body_yaw_limit_rad"], servos=servos, mic_positions=line_array(),
         loudspeaker=frozen([0.01, 0.0, -0.09]), camera=_camera(data["camera"], width_px, height_px),
-        sleep_position=frozen(np.array(poses["sleep_head_position_m"]) + [0, 0, height]),
+        sleep_position=frozen(np.add(poses["sleep_head_position_m"], (0, 0, height))),
         sleep_rotation=frozen(poses["sleep_head_rotation"]), sleep_antennas=frozen(poses["sleep_antennas_rad"]),
         rest_antennas=frozen(poses["rest_antennas_rad"]))

@@ -4,6 +4,7 @@ from math import isfinite, radians
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calibration.body_model import ANTENNAS, BodyModel
 from calibration.frames import Array, HeadPose, direction_of, direction_vector, frozen
@@ -80,7 +81,7 @@ class Mover:
         """Joint speeds (9,) rad/s commanded in the last tick, for the ears."""
         return self._velocity
 
-    def step(self, t: float, intent: MotionIntent, spoken: Array, joints: Reading | None) -> JointGoal:
+    def step(self, t: float, intent: MotionIntent, spoken: NDArray[np.floating], joints: Reading | None) -> JointGoal:
         """The goal of the tick at t (s). spoken: samples (160 n,) at 16 kHz that are being played now.
 
         A gaze that is not finite is not followed: the last one stands (motion.workspace.refusal names it).

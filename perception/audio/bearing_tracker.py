@@ -1,8 +1,8 @@
 """Where a voice is in the world: a histogram filter over azimuth and elevation in `base` axes.
 
 Each block brings a log-likelihood over head-fixed looks; it is read at the directions that the cells of the histogram
-have in the head at that moment. A head that turns moves the true direction and its mirror apart, so front and back are decided by the
-turn itself. (Histogram filter: Thrun, Burgard, Fox, Probabilistic Robotics, ch. 4.)
+have in the head at that moment. A head that turns moves the true direction and its mirror apart, so front and back are
+decided by the turn itself. (Histogram filter: Thrun, Burgard, Fox, Probabilistic Robotics, ch. 4.)
 """
 from dataclasses import dataclass
 
