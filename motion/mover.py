@@ -159,7 +159,7 @@ class Mover:
             self._glances.home()
         self._gaze = gaze
 
-    def _layers(self, intent: MotionIntent, spoken: Array) -> tuple[list[float], Array]:
+    def _layers(self, intent: MotionIntent, spoken: NDArray[np.floating]) -> tuple[list[float], Array]:
         """The sum of all layers (9), still to be brought inside the workspace, and the sway (3,) rad."""
         asleep = intent.mode in ASLEEP
         glance = self._glances.step() if intent.mode == "idle" else self._glances.home()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from math import cos, exp, radians, sin, sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calibration.frames import Array
 from motion.limiter import DT
@@ -47,7 +48,7 @@ class Sway:
         self._gap = 0
         self._middle = np.zeros(3)
 
-    def step(self, spoken: Array, weight: float) -> Array:
+    def step(self, spoken: NDArray[np.floating], weight: float) -> Array:
         """Offset (3,) rad of this tick. spoken: samples (160 n,) at 16 kHz, full scale 1, that are being played now."""
         c = self.config
         self._listen(spoken)
@@ -60,7 +61,7 @@ class Sway:
         a, b = self._phase, self._size
         return np.array((b * c.roll * sin(a), b * c.pitch * cos(1.27 * a), b * c.yaw * sin(0.73 * a)))
 
-    def _listen(self, spoken: Array) -> None:
+    def _listen(self, spoken: NDArray[np.floating]) -> None:
         c = self.config
         if len(spoken) == 0:
             self._gap += 1

@@ -18,7 +18,7 @@ ELEVATIONS = np.deg2rad([-10.0, 0.0, 6.0, 12.0, 18.0, 24.0, 32.0, 42.0])
 
 @dataclass(frozen=True, slots=True)
 class TrackerConfig:
-    elevation: float = 0.23         # rad, mean elevation of a mouth from a table robot's head: seated or standing, 0.7-3 m
+    elevation: float = 0.23         # rad, mean elevation of a mouth: seated or standing, 0.7-3 m away
     elevation_spread: float = 0.19  # rad
     walk: float = 0.04              # rad / sqrt(s): sitting people; who walks is followed by `leave`
     rise: float = 0.5               # 1/s: rate at which the elevation is drawn anew, so that it cannot explain all

@@ -3,7 +3,6 @@ from collections import deque
 from dataclasses import dataclass, field
 
 import numpy as np
-
 from numpy.typing import ArrayLike
 
 from calibration.frames import Array, HeadPose
@@ -44,7 +43,7 @@ class Direction:
         self._window = np.hanning(config.transform + 1)[:-1].astype(np.float32)
         frequency = np.fft.rfftfreq(config.transform, 1 / SAMPLE_RATE_HZ)
         self._bins = slice(*np.searchsorted(frequency, [config.low_hz, config.high_hz]))
-        frequency = frequency[self._bins].astype(np.float64)
+        frequency = frequency[self._bins]
         self._recent = np.zeros((2 * self._mics, config.transform), np.float32)
         looks, diffuse = looks_of(mics), diffuse_coherence(mics, frequency)
         self._looks_count = len(looks.vectors)

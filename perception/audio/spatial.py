@@ -7,6 +7,7 @@ table holds cones only; other arrays get a coarse sphere.
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calibration.frames import Array
 
@@ -39,7 +40,8 @@ def _between_on_sphere(u: Array) -> tuple[np.ndarray, Array]:
     left = place.astype(np.intp) % SPHERE_AZIMUTHS
     right, turn = (left + 1) % SPHERE_AZIMUTHS, place - np.floor(place)
     step = SPHERE_ELEVATIONS[1] - SPHERE_ELEVATIONS[0]
-    rise = np.clip((np.arcsin(np.clip(u[:, 2], -1, 1)) - SPHERE_ELEVATIONS[0]) / step, 0, len(SPHERE_ELEVATIONS) - 1 - 1e-9)
+    elevation = np.arcsin(np.clip(u[:, 2], -1, 1))
+    rise = np.clip((elevation - SPHERE_ELEVATIONS[0]) / step, 0, len(SPHERE_ELEVATIONS) - 1 - 1e-9)
     low = rise.astype(np.intp)
     up = rise - low
     looks = np.stack([low, low, low + 1, low + 1]) * SPHERE_AZIMUTHS + np.stack([left, right, left, right])
@@ -58,13 +60,13 @@ def looks_of(mic_positions: Array) -> Looks:
     return Looks(np.concatenate(rows), None)
 
 
-def steering(mic_positions: Array, frequencies: Array, vectors: Array) -> np.ndarray:
+def steering(mic_positions: Array, frequencies: NDArray[np.floating], vectors: Array) -> np.ndarray:
     """Phasors (F, M, D) of plane waves from unit vectors (D, 3) at the microphones, relative to the array's centre."""
     lead = (mic_positions - mic_positions.mean(axis=0)) @ vectors.T / SPEED_OF_SOUND
     return np.exp(2j * np.pi * frequencies[:, None, None] * lead).astype(np.complex64)
 
 
-def diffuse_coherence(mic_positions: Array, frequencies: Array) -> np.ndarray:
+def diffuse_coherence(mic_positions: Array, frequencies: NDArray[np.floating]) -> np.ndarray:
     """Covariance (F, M, M) of a diffuse field of unit power: sinc(w d / c) (Cook et al., JASA 27, 1955)."""
     distance = np.linalg.norm(mic_positions[:, None] - mic_positions[None], axis=-1)
     return np.sinc(2 * frequencies[:, None, None] * distance / SPEED_OF_SOUND).astype(np.complex64)

@@ -1,10 +1,10 @@
 """From which look a frame of sound comes, as evidence: likelihood ratio of a wave from there against none.
 
-Each bin: x = s a(look) + n with the level of s unknown and n of known covariance R gives, for T = |a^H R^-1 x|^2 / a^H R^-1 a, the
-generalised likelihood ratio T - 1 - ln T (T > 1). R holds what is expected without a voice and what a voice brings with
-it that does not come from its direction: late reverberation, predicted from the frames before (so that onsets count and
-tails do not: the precedence effect), early reflections, and errors of the microphones' gain and place. Frames that say
-no more than frames without a voice count for nothing.
+Each bin: x = s a(look) + n with the level of s unknown and n of known covariance R gives, for
+T = |a^H R^-1 x|^2 / a^H R^-1 a, the generalised likelihood ratio T - 1 - ln T (T > 1). R holds what is expected
+without a voice and what a voice brings with it that does not come from its direction: late reverberation, predicted
+from the frames before (so that onsets count and tails do not: the precedence effect), early reflections, and errors
+of the microphones' gain and place. Frames that say no more than frames without a voice count for nothing.
 """
 from collections import deque
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class ResponseConfig:
     reverb: float = 0.8            # late reverberation of a steady voice over its power
     reverb_after: int = 1          # frames before sound of a voice counts as late
     early: float = 0.15            # early reflections (diffuse) over the power of the voice in the frame
-    scatter: float = 0.15          # independent errors over the power of the voice: gains within 1 dB, places, the shell
+    scatter: float = 0.15          # independent errors over the power of the voice: gains, places, the shell
     nu: float = 20.0
     mismatch: float = 0.05         # the same for diffuse sound
     softness: float = 3.0          # nats around the gate over which evidence sets in

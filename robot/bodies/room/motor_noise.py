@@ -32,7 +32,7 @@ KNOCK_LEAST = 0.12           # of a full one: the weight of the arm closes the p
 class MotorNoiseConfig:
     """Loudness of the joints at the microphones."""
 
-    joint_dbfs: float = -45.0        # one joint at 1 rad/s: a head turning at 75 deg/s is 3 dB below a person at 1 m (-34)
+    joint_dbfs: float = -45.0        # one joint at 1 rad/s; a turn at 75 deg/s is 3 dB below a person at 1 m (-34)
     spread_db: float = 3.0           # one standard deviation between joints
     antenna_db: float = -4.0         # antennas: small load
     knock_db: float = 10.0           # a full knock over the whine at 1 rad/s; most are a tenth of a full one
