@@ -27,7 +27,7 @@ class FinderConfig:
     far_every: int = 3
     search: float = 0.6         # s after a loss, while looks are far ones and
     search_period: float = 0.12  # s apart: a blurred picture or two lose a face that then is there again
-    candidates: int = 3         # so many unknown faces are looked at closer in one scan (0.7 ms each)
+    candidates: int = 3         # so many unknown faces are looked at closer in one scan (0.9 ms each)
     enter: float = 0.6          # score in the close-up from which a face is followed
     keep: float = 0.3           # and down to which it goes on being reported
     patience: int = 4           # pictures without it before it is given up
