@@ -2,11 +2,10 @@
 import numpy as np
 import pytest
 
-from calibration.frames import wrapped
+from calibration.frames import direction_vector, wrapped
 from perception.audio.block import BLOCK, SAMPLE_RATE_HZ
 from perception.audio.doa import Direction
 from tests.direction_scenes import CIRCLE, LINE, Scene, band, detected, near, talking, voice, wave
-from calibration.frames import direction_vector
 
 
 def error_deg(bearing, azimuth: float, mirror_counts: bool = False) -> float:

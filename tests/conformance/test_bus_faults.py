@@ -75,6 +75,7 @@ class Storm:
             bench.tick(goal)
         except Exception as crash:     # what the test is about
             self.crashes.append(f"{bench.t:.2f} {crash!r}")
+        del bench.readings[:-1000]                        # an hour has 360,000
         self.path.append(np.degrees(bench.emulator.true_positions()))
         moved = np.where(bench.t > self.snaps_until, np.abs(self.path[-1] - self.path[0]), 0.0)
         self.largest = max(self.largest, float(moved.max()))
