@@ -12,10 +12,10 @@ from pathlib import Path
 from shutil import which
 
 import numpy as np
-import soxr
 
 from dialogue.engine import ENGINE_RATE_HZ
 from perception.audio.block import Samples, frozen_samples
+from perception.audio.resampling import resampled
 
 Speech = tuple[Samples, int]   # mono samples, full scale 1, and their rate in Hz
 
@@ -49,7 +49,7 @@ class Voice:
         """The sound of `text` (n,) at 16 kHz, with the pause after it."""
         assert self._speak is not None
         samples, rate = self._speak(text)
-        sound = soxr.resample(samples, rate, ENGINE_RATE_HZ, quality="HQ").astype(np.float32)
+        sound = resampled(samples, rate, ENGINE_RATE_HZ)
         sound = self._levelled(_trimmed(sound))
         ends = text.rstrip().endswith((".", "!", "?"))
         pause = np.zeros(round((self.config.sentence_pause if ends else self.config.pause) * ENGINE_RATE_HZ))

@@ -14,6 +14,7 @@ from calibration.frames import Array
 from motion.intent import Gaze, GestureName, Mode, MotionIntent
 from motion.mover import Mover
 from motion.workspace import refusal
+from perception.audio.resampling import resampled
 from robot.errors import BadRequest
 from robot.tick import TICK_S
 
@@ -196,6 +197,5 @@ def read_wav(path: Path) -> Array:
     if not np.isfinite(mono).all():
         raise Refused(f"speech_wav {path}: samples that are not finite, expected finite ones")
     if rate != RATE_HZ:
-        import soxr
-        mono = soxr.resample(mono, rate, RATE_HZ)
+        mono = resampled(mono, rate, RATE_HZ)
     return mono

@@ -13,10 +13,10 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-import soxr
 from scipy.io import wavfile
 
 from perception.audio.block import SAMPLE_RATE_HZ, Samples, frozen_samples
+from perception.audio.resampling import resampled
 from robot.errors import BadRequest
 
 FLITE = ("slt", "rms", "awb", "kal16")
@@ -121,7 +121,7 @@ def read_wav(path: str | Path) -> Samples:
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
         raise BadRequest(f"{path}: sample {bad[0]}: expected a finite number, found {values[bad[0]]}")
-    return frozen_samples(values if rate == SAMPLE_RATE_HZ else soxr.resample(values, rate, SAMPLE_RATE_HZ))
+    return frozen_samples(resampled(values, rate, SAMPLE_RATE_HZ))
 
 
 def active_level(samples: Samples) -> float:
