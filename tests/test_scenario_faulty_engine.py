@@ -7,7 +7,8 @@ from robot.interaction.faulty_engine import EngineFaults, faulty
 from robot.interaction.timeline import Fault
 from robot.worker import InlineWorker
 
-STORY = "Once upon a time, there was a robot, and it talked."
+STORY = ("Once upon a time there was a small robot on a desk. Every day it watched the birds outside the window. "
+         "And it talked with everybody who came by.")
 
 
 def engine():

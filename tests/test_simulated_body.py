@@ -272,7 +272,7 @@ def test_the_recording_has_people_left_and_the_robot_right():
     people, robot = body.room.recording().T
     assert people.size == 99 * BLOCK
     assert 20 * np.log10(people[:7000].std()) == pytest.approx(NOMINAL_DBFS, abs=2.0) and not people[9000:].any()
-    assert not robot[:1600].any() and 20 * np.log10(robot[6000:].std()) == pytest.approx(NOMINAL_DBFS, abs=5.0)
+    assert not robot[:1000].any() and 20 * np.log10(robot[6000:].std()) == pytest.approx(NOMINAL_DBFS, abs=5.0)
 
 
 @pytest.mark.skipif(shutil.which("flite") is None, reason="flite is not installed")

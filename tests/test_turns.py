@@ -153,7 +153,7 @@ def test_somebody_who_pauses_long_is_given_more_time():
 def over(*steps):
     """Verdicts of an overlap fed with (t, fields of the scene)."""
     overlap = Overlap()
-    return [overlap.step(t, SoundScene(t, **scene))[0] for t, scene in steps]
+    return [overlap.step(t, SoundScene(t, **scene), 0.0)[0] for t, scene in steps]
 
 
 def test_words_stop_the_robot_when_they_are_confirmed():
@@ -164,14 +164,23 @@ def test_words_stop_the_robot_when_they_are_confirmed():
 def test_a_young_hum_is_waited_for_and_let_go_when_it_ends():
     hum = {"speech": True, "onset": 1.0, "hum": 0.9}
     assert over((1.25, {"barge_in": True, **hum}), (1.4, hum), (1.55, hum), (1.6, {}), (1.61, {})) == [
-        "duck", "duck", "duck", "release", None]
+        "duck", "duck", "duck", "ask", None]
+
+
+def test_words_before_the_reply_do_not_stop_it_unless_they_go_on():
+    overlap = Overlap()
+    old = {"speech": True, "onset": 0.5, "evidence": 4.0}
+    verdicts = [overlap.step(t, SoundScene(t, barge_in=t == 1.1, **old), 1.0)[0] for t in (1.05, 1.1, 1.5)]
+    assert verdicts == [None, None, None]
+    assert overlap.step(1.71, SoundScene(1.71, **old), 1.0) == ("stop", "goes on")
+    assert Overlap().step(1.71, SoundScene(1.71, **{**old, "evidence": 0.0}), 1.0)[0] is None
 
 
 def test_a_hum_that_turns_into_words_or_goes_on_stops():
     hum = {"speech": True, "onset": 1.0, "hum": 0.9}
     assert over((1.25, {"barge_in": True, **hum}), (1.5, {**hum, "hum": 0.1})) == ["duck", "stop"]
-    assert over((1.25, {"barge_in": True, **hum}), (2.25, hum)) == ["duck", "stop"]
-    assert over((1.25, {"barge_in": True, **hum}), (2.25, {**hum, "evidence": -2.0})) == ["duck", "duck"]
+    assert over((1.25, {"barge_in": True, **hum}), (3.25, hum)) == ["duck", "stop"]
+    assert over((1.25, {"barge_in": True, **hum}), (3.25, {**hum, "evidence": -2.0})) == ["duck", "duck"]
 
 
 def test_a_refuted_duck_is_released():

@@ -15,6 +15,7 @@ from robot.interaction.scenario import Scenario, read_scenario
 from robot.runtime import GuardedMind, Observer
 
 STAGES = ("ears", "eyes", "people", "dialogue", "mover")
+STORY_S = 31.0        # of the scripted story with its question and the pause before
 PLACES_DEG = (20, -60, 100, 0, 150, -120, 40)     # where the listener walks during the stories: the head follows
 QUESTIONS = ("what is your name?", "what time is it?", "who is there?", "how are you?", "what can you do?",
              "tell me about yourself.", "what day is it today?", "do you like music?")
@@ -56,12 +57,12 @@ def scenario_of(text: str) -> Scenario:
 def stories(minutes: float, seed: int) -> Scenario:
     """Somebody asks for stories and walks around while listening: the robot speaks and moves for `minutes`."""
     steps = []
-    for number in range(round(minutes)):
+    for number in range(max(1, round(minutes * 60 / STORY_S))):
         when = "at: 1.0" if number == 0 else "while: robot_silent, after: {event: reply_end, ms: 700}"
         steps.append(f'  - {{{when}, anna: {{says: "please tell me a long story"}}}}')
         for step in range(5):
             place = PLACES_DEG[(5 * number + step) % len(PLACES_DEG)]
-            steps.append(f"  - {{while: robot_speaking, after: {{heard_ms: {9000 * (step + 1)}}}, "
+            steps.append(f"  - {{while: robot_speaking, after: {{heard_ms: {4000 * (step + 1)}}}, "
                          f"anna: {{walks_to: {{azimuth_deg: {place}, distance_m: 1.3, in_s: 4}}}}}}")
     return scenario_of("scenario: stories\n"
                        f"room: {{rt60_s: {0.25 + 0.1 * (seed % 4)}, seed: {seed}}}\n"
