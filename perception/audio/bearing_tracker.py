@@ -1,6 +1,6 @@
 """Where a voice is in the world: a histogram filter over azimuth and elevation in `base` axes.
 
-Each block brings a log-likelihood over head-fixed looks; it is read at the directions that the cells of the histogram
+Each frame brings a log-likelihood over head-fixed looks; it is read at the directions that the cells of the histogram
 have in the head at that moment. A head that turns moves the true direction and its mirror apart, so front and back are
 decided by the turn itself. (Histogram filter: Thrun, Burgard, Fox, Probabilistic Robotics, ch. 4.)
 """
@@ -18,21 +18,31 @@ ELEVATIONS = np.deg2rad([-10.0, 0.0, 6.0, 12.0, 18.0, 24.0, 32.0, 42.0])
 
 @dataclass(frozen=True, slots=True)
 class TrackerConfig:
-    elevation: float = 0.23         # rad, mean elevation of a mouth: seated or standing, 0.7-3 m away
+    elevation: float = 0.23         # rad, mean of mouths from a table robot's head: seated or standing, 0.7-3 m away
     elevation_spread: float = 0.19  # rad
     walk: float = 0.04              # rad / sqrt(s): sitting people; who walks is followed by `leave`
     rise: float = 0.5               # 1/s: rate at which the elevation is drawn anew, so that it cannot explain all
     leave: float = 0.15             # 1/s: rate at which another talker may have taken over
     forget: float = 1.5             # 1/s: while nobody speaks
+    named: float = 0.6              # mass of the two best lobes; an even belief has 0.4 in any two
     apart: float = np.deg2rad(15.0)  # two lobes nearer than this are one direction on the axis of a line
     decided: float = 0.15           # mass of the mirror's lobe over that of the best below which front/back is decided
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """mirror: the second lobe of the belief while it is not clearly the smaller. rad."""
+
+    azimuth: float
+    spread: float
+    mirror: float | None = None
 
 
 class BearingTracker:
     """Belief (AZIMUTHS, elevations) over where the voice is."""
 
-    def __init__(self, looks: Looks, config: TrackerConfig, block_s: float):
-        self._looks, self._config, self._block_s = looks, config, block_s
+    def __init__(self, looks: Looks, config: TrackerConfig, frame_s: float):
+        self._looks, self._config, self._frame_s = looks, config, frame_s
         self.azimuths = wrapped(np.arange(AZIMUTHS) * (2 * np.pi / AZIMUTHS))
         a, e = np.meshgrid(self.azimuths, ELEVATIONS, indexing="ij")
         self._cells = np.stack([np.cos(a) * np.cos(e), np.sin(a) * np.cos(e), np.sin(e)], axis=-1).reshape(-1, 3)
@@ -41,38 +51,40 @@ class BearingTracker:
         self._upwards = prior / prior.sum()
         self._prior = np.tile(self._upwards / AZIMUTHS, (AZIMUTHS, 1))
         self.belief = self._prior.copy()
-        self._spread = 0.5 * block_s * (config.walk * AZIMUTHS / (2 * np.pi)) ** 2
+        self._spread = 0.5 * frame_s * (config.walk * AZIMUTHS / (2 * np.pi)) ** 2
 
     def step(self, likelihood: Array, rotation: Array) -> None:
         """likelihood (D,): log, over the looks; rotation: base-from-head (3, 3) when the sound arrived."""
         p, config = self.belief, self._config
         p = p + self._spread * (np.roll(p, 1, axis=0) + np.roll(p, -1, axis=0) - 2 * p)
-        p = p + self._block_s * config.rise * (p.sum(axis=1, keepdims=True) * self._upwards - p)
-        new = self._block_s * config.leave
+        p = p + self._frame_s * config.rise * (p.sum(axis=1, keepdims=True) * self._upwards - p)
+        new = self._frame_s * config.leave
         looks, weights = self._looks.between(self._cells @ rotation)
         evidence = (likelihood[looks] * weights).sum(axis=0).reshape(p.shape)
         p = ((1 - new) * p + new * self._prior) * np.exp(evidence - evidence.max())
         self.belief = p / p.sum()
 
     def fade(self) -> None:
-        """A block without a voice."""
-        self.belief += self._block_s * self._config.forget * (self._prior - self.belief)
+        """A frame without a voice."""
+        self.belief += self._frame_s * self._config.forget * (self._prior - self.belief)
 
-    def best(self) -> tuple[float, float, float | None]:
-        """(azimuth, spread, mirror or None), rad. The mirror is the second lobe while it is not clearly the smaller."""
+    def best(self) -> Estimate | None:
+        """None while the belief is spread over too many directions to name one or two."""
         p = self.belief.sum(axis=1)
         p = 0.5 * p + 0.25 * (np.roll(p, 1) + np.roll(p, -1))
-        first, second = self._lobe(p), None
-        rest = p.copy()
+        first, rest = self._lobe(p), p.copy()
         rest[first] = 0.0
-        azimuth, spread = self._moments(p, first)
         second = self._lobe(rest)
-        if rest[second].sum() < self._config.decided * p[first].sum():
-            return azimuth, spread, None
-        mirror, _ = self._moments(rest, second)
+        mass, other = p[first].sum(), rest[second].sum()
+        if mass + other < self._config.named:
+            return None
+        azimuth, spread = self._moments(p, first)
+        if other < self._config.decided * mass:
+            return Estimate(azimuth, spread)
+        mirror, _ = self._moments(p, second)
         if abs(wrapped(mirror - azimuth)) < self._config.apart:
-            return self._moments(p, np.concatenate([first, second]))[0], spread, None
-        return azimuth, spread, mirror
+            return Estimate(*self._moments(p, np.concatenate([first, second])))
+        return Estimate(azimuth, spread, mirror)
 
     def _lobe(self, p: Array) -> np.ndarray:
         """The cells of the highest peak of p (AZIMUTHS,), down to the valleys on both sides."""

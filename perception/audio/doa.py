@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibration.frames import Array, HeadPose
-from perception.audio.bearing_tracker import BearingTracker, TrackerConfig
+from perception.audio.bearing_tracker import BearingTracker, Estimate, TrackerConfig
 from perception.audio.block import BLOCK, BLOCK_S, SAMPLE_RATE_HZ, Samples
 from perception.audio.interference import KINDS, Interference, InterferenceConfig
 from perception.audio.scene import Bearing
@@ -20,6 +20,7 @@ class DirectionConfig:
     every: int = 2                    # blocks a frame; half the work of 1, and 5 ms later on average
     low_hz: float = 310.0             # below, 10 cm are too small against the wave
     high_hz: float = 4600.0           # above, 33 mm pitch folds (half a wave at 5.2 kHz)
+    dense_hz: float = 2000.0          # above, every other bin: a Hann window makes neighbours nearly the same
     tempering: float = 0.1            # neighbouring bins and frames share their reflections: not independent
     believe: float = 0.5              # speech likelihood from which somebody is believed to speak
     hangover: float = 0.25            # s
@@ -42,7 +43,8 @@ class Direction:
         frame_s = config.every * BLOCK_S
         self._window = np.hanning(config.transform + 1)[:-1].astype(np.float32)
         frequency = np.fft.rfftfreq(config.transform, 1 / SAMPLE_RATE_HZ)
-        self._bins = slice(*np.searchsorted(frequency, [config.low_hz, config.high_hz]))
+        within = np.flatnonzero((frequency >= config.low_hz) & (frequency <= config.high_hz))
+        self._bins = within[(frequency[within] < config.dense_hz) | (within % 2 == 0)]
         frequency = frequency[self._bins]
         self._recent = np.zeros((2 * self._mics, config.transform), np.float32)
         looks, diffuse = looks_of(mics), diffuse_coherence(mics, frequency)
@@ -56,6 +58,7 @@ class Direction:
         self._waiting: deque[tuple[Array, Array]] = deque(maxlen=round(config.look_back / frame_s))
         self._blocks = 0
         self._until = -np.inf
+        self._best: Estimate | None = None
         self._rotation: Array | None = None   # base-from-head at the end of the block before
 
     def step(self, t: float, residual: Samples, echo_estimate: Samples, speech_likelihood: float,
@@ -79,10 +82,11 @@ class Direction:
                 self._tracker.step(*self._waiting.popleft())
             if not believed:
                 self._tracker.fade()
-        if not believed:
+            self._best = self._tracker.best() if believed else None
+        best = self._best
+        if best is None or not believed:
             return None
-        azimuth, spread, mirror = self._tracker.best()
-        return Bearing(t, azimuth, spread, mirror is not None, mirror)
+        return Bearing(t, best.azimuth, best.spread, best.mirror is not None, best.mirror)
 
     def _evidence(self, speech_likelihood: float, motor_activity: Array) -> Array:
         if self._interference is None:

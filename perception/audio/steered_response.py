@@ -1,10 +1,11 @@
 """From which look a frame of sound comes, as evidence: likelihood ratio of a wave from there against none.
 
-Each bin: x = s a(look) + n with the level of s unknown and n of known covariance R gives, for
-T = |a^H R^-1 x|^2 / a^H R^-1 a, the generalised likelihood ratio T - 1 - ln T (T > 1). R holds what is expected
-without a voice and what a voice brings with it that does not come from its direction: late reverberation, predicted
-from the frames before (so that onsets count and tails do not: the precedence effect), early reflections, and errors
-of the microphones' gain and place. Frames that say no more than frames without a voice count for nothing.
+In each bin x = s a(look) + n, with the level of s unknown and n of covariance R. For Gaussian n the generalised
+likelihood ratio is T - 1 - ln T with T = |a^H R^-1 x|^2 / a^H R^-1 a, where T > 1; motors and echo come in bursts,
+so the tails of n are those of Student's t. R holds what is expected without a voice, and what a voice brings with it that does
+not come from its direction: late reverberation, predicted from the frames before (so that onsets count and tails do
+not: the precedence effect), early reflections, and errors of the microphones' gain and place. Frames that say no more
+than frames without a voice count for nothing.
 """
 from collections import deque
 from dataclasses import dataclass
@@ -20,8 +21,8 @@ class ResponseConfig:
     reverb: float = 0.8            # late reverberation of a steady voice over its power
     reverb_after: int = 1          # frames before sound of a voice counts as late
     early: float = 0.15            # early reflections (diffuse) over the power of the voice in the frame
-    scatter: float = 0.15          # independent errors over the power of the voice: gains, places, the shell
-    nu: float = 20.0
+    scatter: float = 0.15          # independent errors over the power of the voice: gains within 1 dB, places
+    tails: float = 20.0            # degrees of freedom of the noise: less, and loud bins say less
     mismatch: float = 0.05         # the same for diffuse sound
     softness: float = 3.0          # nats around the gate over which evidence sets in
     gate: float = 0.0             # nats from the usual maximum of frames without a voice
@@ -61,13 +62,10 @@ class SteeredResponse:
         flat = inverse.reshape(len(x), 1, -1)
         gain = np.matmul(np.concatenate([flat.real, flat.imag], axis=2), self._pairs)[:, 0]
         ratio = np.maximum((beam.real**2 + beam.imag**2) / gain, 1.0)
-        if config.nu:
-            total = np.einsum("fm,fm->f", x.conj(), y).real[:, None]
-            m = x.shape[1]
-            raw = (config.nu + m) * np.log((config.nu + total) / (config.nu + np.maximum(total - ratio + 1.0, 0.0)))
-            raw = (raw - np.log(ratio)).sum(axis=0).astype(float)
-        else:
-            raw = (ratio - 1.0 - np.log(ratio)).sum(axis=0).astype(float)
+        total = np.einsum("fm,fm->f", x.conj(), y).real[:, None]
+        rest = config.tails + np.maximum(total - ratio + 1.0, 0.0)
+        raw = (config.tails + x.shape[1]) * np.log((config.tails + total) / rest) - np.log(ratio)
+        raw = raw.sum(axis=0).astype(float)
         over = (raw - self._gate[kind] - config.gate) / config.softness
         return config.softness * np.logaddexp(0.0, over), float(raw.max())
 
