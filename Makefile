@@ -20,6 +20,7 @@ lint: $(READY)
 
 bench: $(READY)
 	$(PY) -m robot bench
+	$(PY) -m robot script --engine scripted --out out/scenarios tests/scenarios/full/*.yaml
 
 peers: $(READY)
 	$(PY) -m tests.peers

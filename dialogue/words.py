@@ -12,8 +12,8 @@ def _set(words: str) -> frozenset[str]:
 
 # A sentence that ends in one of these goes on.
 OPEN_ENDS = _set("""a an and about as at because but by for from her his i if in into is are was were it's i'm like mean
-    meant my nor of on or our so than that the their then to um uh er erm well when where which while who whose with
-    without your""")
+    meant my nor of on or our so than that the their then to um uh er erm well what when where which while who whose
+    why how with without your""")
 NEVER_LAST = _set("a an and but because or the um uh er erm")
 # Sounds of somebody who listens, and words that mean no more than that when they are all that was said.
 HUMS = _set("mm mmm hm hmm mhm mmhm mmhmm mhmm uhhuh uh huh ah aha oh ooh um hum em hem m")
