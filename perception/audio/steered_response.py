@@ -2,10 +2,10 @@
 
 In each bin x = s a(look) + n, with the level of s unknown and n of covariance R. For Gaussian n the generalised
 likelihood ratio is T - 1 - ln T with T = |a^H R^-1 x|^2 / a^H R^-1 a, where T > 1; motors and echo come in bursts,
-so the tails of n are those of Student's t. R holds what is expected without a voice, and what a voice brings with it that does
-not come from its direction: late reverberation, predicted from the frames before (so that onsets count and tails do
-not: the precedence effect), early reflections, and errors of the microphones' gain and place. Frames that say no more
-than frames without a voice count for nothing.
+so the tails of n are those of Student's t. R holds what is expected without a voice, and what a voice brings with it
+that does not come from its direction: late reverberation, predicted from the frames before (so that onsets count and
+tails do not: the precedence effect), early reflections, and errors of the microphones' gain and place. Frames that
+say no more than frames without a voice count for nothing.
 """
 from collections import deque
 from dataclasses import dataclass
