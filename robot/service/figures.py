@@ -21,6 +21,16 @@ QUESTIONS = ("what is your name?", "what time is it?", "who is there?", "how are
              "tell me about yourself.", "what day is it today?", "do you like music?")
 
 
+class TimedStage:
+    """A stage whose `step` is timed; everything else is the stage's own."""
+
+    def __init__(self, stage: Any, step: Callable[..., Any]):
+        self._stage, self.step = stage, step
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stage, name)
+
+
 @dataclass
 class Stopwatch:
     """Times every call of the mind's stages."""
@@ -30,7 +40,7 @@ class Stopwatch:
     def watch(self, mind: GuardedMind) -> Iterable[Observer]:
         for name in STAGES:
             stage = getattr(mind.mind, name)
-            stage.step = self._timed(name, stage.step)
+            setattr(mind.mind, name, TimedStage(stage, self._timed(name, stage.step)))
         mind.mind.tick = self._timed("tick", mind.mind.tick)  # type: ignore[method-assign]
         return ()
 
