@@ -22,6 +22,7 @@ class BusSettings:
     rearm_rad: float = math.radians(0.5)   # the first goal after torque on is this close to the measured angle
     catch_up_rad_s: float = math.radians(90)    # peak speed on the way from there to the mind's goal, added to its own
     catch_up_min_s: float = 1.0      # and no quicker than this
+    stall_s: float = 0.03            # a longer pause between two exchanges: the joints have stopped, begin again softly
     top_speed_rad_s: float = math.radians(240)  # a goal that moves faster is a jump; motion keeps to 200
     stop_rad_s2: float = math.radians(1500)     # deceleration of an emergency stop: the motion limit
     outside_speed: int = 22          # profile velocity, 30 deg/s, while a joint comes back inside its limits

@@ -1,6 +1,6 @@
 """The goals that really go to the servos: always continuous, whatever the mind asks.
 
-Where the mind's goal would jump (torque came on elsewhere, the mind was restarted, a joint was held), the difference
+Where the goal would jump (torque came on elsewhere, mind or bus paused, a joint was held), the difference
 becomes an offset that decays along a minimum-jerk curve (Flash and Hogan 1985). Without offsets a goal passes as it is.
 """
 import numpy as np
@@ -10,7 +10,6 @@ from calibration.frames import Array
 from firmware_bridge.bus_settings import BusSettings
 
 PEAK = 1.875              # peak speed of a minimum-jerk move over its mean speed
-STARTLED_S = 0.1          # s: a longer gap between two exchanges is not used as a time step
 
 
 class GoalFollower:
@@ -45,14 +44,15 @@ class GoalFollower:
 
     def follow(self, t: float, goal: Array, speed_scale: float) -> Array:
         """The goals (n,) to send for the mind's goals at time t; nan where a joint has not begun."""
+        stalled = self._t is not None and t - self._t > self.settings.stall_s
         dt = self._elapsed(t)
         if not np.isfinite(goal).all():
             goal = np.where(np.isfinite(goal), goal, np.where(np.isfinite(self._raw), self._raw, self.sent))
         goal = np.minimum(np.maximum(goal, self.lower), self.upper)
         top = self.settings.top_speed_rad_s * dt
         jumped = ~(np.abs(goal - self._raw) <= top)
-        if self._resting or jumped.any():
-            self._bend(t, (jumped | self._resting) & np.isfinite(self.sent - goal), self.sent - goal)
+        if self._resting or stalled or jumped.any():
+            self._bend(t, (jumped | self._resting | stalled) & np.isfinite(self.sent - goal), self.sent - goal)
             self._resting = False
         self._raw = goal
         wanted = goal + self._offsets(t) if self._bent else goal
@@ -83,7 +83,7 @@ class GoalFollower:
     def _elapsed(self, t: float) -> float:
         dt = 0.0 if self._t is None else t - self._t
         self._t = t
-        return min(max(dt, 0.0), STARTLED_S)
+        return min(max(dt, 0.0), self.settings.stall_s)
 
     def _bend(self, t: float, joints: Array, offset: Array) -> None:
         """These joints (bool) begin a way of `offset` together; those of the platform arrive together."""

@@ -74,6 +74,19 @@ def test_a_joint_that_begins_again_starts_where_it_is():
     assert sent[3] == pytest.approx(-0.7, abs=1e-3) and set(np.delete(sent, 3)) == {0.5}
 
 
+@pytest.mark.parametrize("gap", [0.04, 0.11, 0.5])
+def test_after_a_pause_it_goes_on_from_where_the_joints_stopped(gap):
+    one = follower()
+    for joint in range(9):
+        one.begin(0.0, joint, -1.0)
+    for k in range(40):
+        before = one.follow(k * DT, np.full(9, -1.0 + 2.0 * k * DT), 1.0)
+    t = 39 * DT + gap
+    assert np.abs(one.follow(t, np.full(9, -1.0 + 2.0 * t), 1.0) - before).max() < 1e-9
+    after = one.follow(t + DT, np.full(9, -1.0 + 2.0 * (t + DT)), 1.0)
+    assert np.abs(after - before).max() < 2.0 * DT * 1.05
+
+
 def test_a_joint_that_has_not_begun_gets_no_goal():
     one = follower()
     one.begin(0.0, 4, 0.2)
