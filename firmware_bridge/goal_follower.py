@@ -36,10 +36,10 @@ class GoalFollower:
         """(n,) bool: joints still on their way from where they were to the mind's goal."""
         return self._offset != 0.0
 
-    def begin(self, t: float, joint: int, measured: float, outside: bool = False) -> None:
-        """This joint starts (again) from where it is; slower when that is outside its limits."""
-        self.sent[joint], self.velocity[joint] = measured, 0.0
-        self._peak[joint] = self.settings.outside_rad_s if outside else self.settings.catch_up_rad_s
+    def begin(self, t: float, joint: int, start: float, slow: bool = False) -> None:
+        """This joint starts (again) from an angle, where it is; slow: back from outside its limits, or held."""
+        self.sent[joint], self.velocity[joint] = start, 0.0
+        self._peak[joint] = self.settings.slow_rad_s if slow else self.settings.catch_up_rad_s
         self._bend(t, np.arange(len(self.sent)) == joint, self.sent - self._raw)
 
     def follow(self, t: float, goal: Array, speed_scale: float) -> Array:

@@ -182,6 +182,9 @@ class ServoBus:
         for joint in self.following.step(t, sent, self.measured, expected):
             watch = self._by_joint[joint]
             watch.lost = watch.look_now = True
+        for watch in self.watches:
+            if watch.yielding and watch.phase == "armed":
+                self.care.leash(t, watch, float(sent[watch.joint] - self.measured[watch.joint]))
 
     def _check_silence(self, t: float) -> None:
         quiet = [watch for watch in self.watches if watch.phase == "silent"]

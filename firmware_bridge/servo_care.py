@@ -29,7 +29,6 @@ from firmware_bridge.registers import (
 from firmware_bridge.servo_watch import IDENTIFY, LOOK, Identity, Need, ServoWatch, Telemetry
 
 INSIDE_RAD = math.radians(4)     # a joint this close to its goal needs no profile any more: droop and no more
-YIELD_CALM_S = 5.0     # a joint that was held creeps back in less; if it is stopped again, that is the same trouble
 GAINS = BY_NAME["position_d_gain"].address     # D, I, P in a row
 
 
@@ -103,6 +102,18 @@ class ServoCare:
         elif phase == "armed":
             self._judge_armed(t, watch, seen)
 
+    def leash(self, t: float, watch: ServoWatch, off: float) -> None:
+        """Yields to a joint that does not follow: no fight, no leap when it is let go. off: rad, goal - measured."""
+        settings = self.settings
+        if abs(off) > settings.leash_rad:
+            excess = math.copysign(abs(off) - settings.leash_rad, off)
+            self.follower.begin(t, watch.joint, float(self.follower.sent[watch.joint]) - excess, slow=True)
+        if abs(off) > settings.free_rad or math.isnan(off):
+            watch.free_since = t
+        elif t - watch.free_since > settings.lost_s:
+            watch.yielding = False
+            self.health.ends(t, watch.part, "following", settings.calm_s)
+
     def _judge_armed(self, t: float, watch: ServoWatch, seen: Telemetry) -> None:
         if watch.outside and abs(seen.goal_position - seen.present_position) * RAD_PER_TICK < INSIDE_RAD and not (
                 self.follower.bent[watch.joint]):
@@ -112,9 +123,7 @@ class ServoCare:
             off = math.degrees(abs(seen.goal_position - seen.present_position) * RAD_PER_TICK)
             self.health.begins(t, watch.part, "following", "degraded",
                                f"{watch.servo.joint} is {off:.0f} degrees off its goal: held, blocked or without force")
-            self.health.ends(t, watch.part, "following", YIELD_CALM_S)
-            self.follower.begin(t, watch.joint, to_rad(seen.present_position))   # yield, do not fight
-            watch.lost = False
+            watch.lost, watch.yielding = False, True
         if watch.attempts and t - watch.armed_at > self.settings.forgiven_s:
             watch.attempts = 0
 
@@ -170,7 +179,7 @@ class ServoCare:
             if watch.attempts > 1:      # once may be a disturbed byte
                 self.health.begins(t, watch.part, "torque", "gone", f"torque of {watch.servo.joint} does not come on")
             return
-        watch.phase, watch.armed_at, watch.lost = "armed", t, False
+        watch.phase, watch.armed_at, watch.lost, watch.yielding = "armed", t, False, False
         self.follower.begin(t, watch.joint, to_rad(watch.first_goal), watch.outside)
         for kind in ("torque", "fault"):
             self.health.ends(t, watch.part, kind, self.settings.proven_s if watch.attempts else self.settings.calm_s)

@@ -72,6 +72,8 @@ class ServoWatch:
     first_goal: int = 0              # ticks, the goal it was armed with
     outside: bool = False            # was armed beyond its limits: its own profile keeps it slow
     lost: bool = False               # seen not to follow
+    yielding: bool = False           # held, blocked or dead: its goal stays close to it
+    free_since: float = 0.0          # s, it follows since then
     shutdown_mask: int = 0
     telemetry: Telemetry | None = None
 

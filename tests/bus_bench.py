@@ -40,10 +40,11 @@ class Bench:
         self.emulator = Emulator(servos, **emulator)
         self.port = EmulatorPort(self.emulator)
         self.bus = ServoBus(self.port, servos, park, settings)
+        self.order = [joint(servo.joint) for servo in servos]
         self.dt, self.t = dt, 0.0
         self.readings: list[JointReading] = []
         self.told: list[Health] = []
-        self.torque_on_errors: list[float] = []       # degrees between goal and joint when torque came on
+        self.torque_on_errors: list[float] = []       # degrees between goal and measured joint when torque came on
         self.steps: list[float] = []                  # degrees, the largest true step of a tick
         self.torque_lost: list[tuple[float, int]] = []
 
@@ -57,7 +58,7 @@ class Bench:
         self.steps.append(float(np.degrees(np.abs(self.emulator.true_positions() - before)).max()))
         self.t += self.dt
         reading, health = self.bus.exchange(self.t, goal)
-        off = np.degrees(np.abs(self.emulator.goals() - self.emulator.true_positions()))
+        off = np.degrees(np.abs(self.emulator.goals() - reading.position[self.order]))
         for index, (was, now) in enumerate(zip(torque, self.emulator.torques(), strict=True)):
             if now and not was:
                 self.torque_on_errors.append(float(off[index]))

@@ -90,7 +90,7 @@ class Storm:
         index, until = int(self.random.integers(9)), bench.t + float(self.random.uniform(0.05, 2.5))
         word = self.random.choice([*FAULTS, "slow", "warm", "latch", "cable", "power", "grip", "mind", "mute", "pause"])
         if word in ("dead", "grip"):
-            self.snaps_until[index] = until + SNAP_S
+            self.snaps_until[index] = max(until + SNAP_S, self.snaps_until[index])
         if word in ("unplugged", "latch", "power", "grip"):
             self.blamed_until[slice(None) if word == "power" else index] = until + 3.0
         if word in FAULTS or word in ("slow", "warm"):
