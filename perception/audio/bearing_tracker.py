@@ -18,15 +18,16 @@ ELEVATIONS = np.deg2rad([-10.0, 0.0, 6.0, 12.0, 18.0, 24.0, 32.0, 42.0])
 
 @dataclass(frozen=True, slots=True)
 class TrackerConfig:
-    elevation: float = 0.23         # rad, mean of mouths from a table robot's head: seated or standing, 0.7-3 m away
-    elevation_spread: float = 0.19  # rad
-    walk: float = 0.04              # rad / sqrt(s): sitting people; who walks is followed by `leave`
-    rise: float = 0.5               # 1/s: rate at which the elevation is drawn anew, so that it cannot explain all
-    leave: float = 0.15             # 1/s: rate at which another talker may have taken over
-    forget: float = 1.5             # 1/s: while nobody speaks
-    named: float = 0.6              # mass of the two best lobes; an even belief has 0.4 in any two
+    elevation: float = 0.23          # rad, mean of mouths from a table robot's head: seated or standing, 0.7-3 m away
+    elevation_spread: float = 0.19   # rad
+    walk: float = 0.04               # rad / sqrt(s): sitting people; who walks is followed by `leave`
+    rise: float = 0.5                # 1/s: rate at which the elevation is drawn anew, so that it cannot explain all
+    leave: float = 0.15              # 1/s: rate at which another talker may have taken over
+    forget: float = 1.5              # 1/s: while nobody speaks
+    named: float = 0.7               # mass of the two best lobes from which they are named; 0.4 when nothing is known
+    symmetric: float = 0.95          # overlap of the belief with its mirror image from which front/back is open
     apart: float = np.deg2rad(15.0)  # two lobes nearer than this are one direction on the axis of a line
-    decided: float = 0.15           # mass of the mirror's lobe over that of the best below which front/back is decided
+    decided: float = 0.3             # mass of the second lobe over that of the best below which front/back is decided
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,7 @@ class BearingTracker:
         self._upwards = prior / prior.sum()
         self._prior = np.tile(self._upwards / AZIMUTHS, (AZIMUTHS, 1))
         self.belief = self._prior.copy()
+        self._axis: float | None = None   # azimuth of a line array's axis
         self._spread = 0.5 * frame_s * (config.walk * AZIMUTHS / (2 * np.pi)) ** 2
 
     def step(self, likelihood: Array, rotation: Array) -> None:
@@ -59,6 +61,9 @@ class BearingTracker:
         p = p + self._spread * (np.roll(p, 1, axis=0) + np.roll(p, -1, axis=0) - 2 * p)
         p = p + self._frame_s * config.rise * (p.sum(axis=1, keepdims=True) * self._upwards - p)
         new = self._frame_s * config.leave
+        if self._looks.axis is not None:
+            left = rotation @ self._looks.axis
+            self._axis = float(np.arctan2(left[1], left[0]))
         looks, weights = self._looks.between(self._cells @ rotation)
         evidence = (likelihood[looks] * weights).sum(axis=0).reshape(p.shape)
         p = ((1 - new) * p + new * self._prior) * np.exp(evidence - evidence.max())
@@ -72,6 +77,8 @@ class BearingTracker:
         """None while the belief is spread over too many directions to name one or two."""
         p = self.belief.sum(axis=1)
         p = 0.5 * p + 0.25 * (np.roll(p, 1) + np.roll(p, -1))
+        if self._axis is not None and self._symmetric(p, self._axis):
+            return self._folded(p, self._axis)
         first, rest = self._lobe(p), p.copy()
         rest[first] = 0.0
         second = self._lobe(rest)
@@ -84,6 +91,24 @@ class BearingTracker:
         mirror, _ = self._moments(p, second)
         if abs(wrapped(mirror - azimuth)) < self._config.apart:
             return Estimate(*self._moments(p, np.concatenate([first, second])))
+        return Estimate(azimuth, spread, mirror)
+
+    def _symmetric(self, p: Array, axis: float) -> bool:
+        """The belief is its own mirror image about the array's axis: no turn has told front from back."""
+        mirrored = np.round((2 * axis - self.azimuths) * (AZIMUTHS / (2 * np.pi))).astype(np.intp) % AZIMUTHS
+        return bool(np.minimum(p, p[mirrored]).sum() > self._config.symmetric)
+
+    def _folded(self, p: Array, axis: float) -> Estimate | None:
+        """From one half of a symmetric belief; the front one if there is no difference."""
+        front = np.sin(self.azimuths - axis) <= 0
+        half = np.where(front if p[front].sum() > 0.49 else ~front, p, 0.0)
+        cells = self._lobe(half)
+        if 2 * half[cells].sum() < self._config.named:
+            return None
+        azimuth, spread = self._moments(half, cells)
+        mirror = float(wrapped(2 * axis - azimuth))
+        if abs(wrapped(mirror - azimuth)) < self._config.apart:
+            return Estimate(float(wrapped(azimuth + wrapped(mirror - azimuth) / 2)), spread)
         return Estimate(azimuth, spread, mirror)
 
     def _lobe(self, p: Array) -> np.ndarray:

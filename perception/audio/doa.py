@@ -21,7 +21,7 @@ class DirectionConfig:
     low_hz: float = 310.0             # below, 10 cm are too small against the wave
     high_hz: float = 4600.0           # above, 33 mm pitch folds (half a wave at 5.2 kHz)
     dense_hz: float = 2000.0          # above, every other bin: a Hann window makes neighbours nearly the same
-    tempering: float = 0.1            # neighbouring bins and frames share their reflections: not independent
+    tempering: float = 0.07           # neighbouring bins and frames share their reflections: not independent
     believe: float = 0.5              # speech likelihood from which somebody is believed to speak
     hangover: float = 0.25            # s
     look_back: float = 0.2            # s of sound before the belief that belong to the voice: detectors are late
@@ -53,7 +53,7 @@ class Direction:
         self._interference: Interference | None = None   # made when the count of motor activities is known
         self._response = SteeredResponse(steering(mics, frequency, looks.vectors), diffuse, KINDS,
                                          config.response, frame_s)
-        self._maxima: deque[tuple[float, int]] = deque(maxlen=round(config.interference.delay / frame_s) + 1)
+        self._maxima: deque[tuple[float, int] | None] = deque(maxlen=round(config.interference.delay / frame_s) + 1)
         self._tracker = BearingTracker(looks, config.tracker, frame_s)
         self._waiting: deque[tuple[Array, Array]] = deque(maxlen=round(config.look_back / frame_s))
         self._blocks = 0
@@ -96,9 +96,11 @@ class Direction:
         x, echo = spectra[:, :self._mics], spectra[:, self._mics:]
         expected = self._interference.expect(x, echo, motor_activity, speech_likelihood)
         if self._interference.strange(motor_activity):   # the direction is kept, not taken from an unknown noise
-            return np.zeros(self._looks_count)
-        evidence, maximum = self._response.step(x, expected.covariance, expected.kind)
-        self._maxima.append((maximum, expected.kind))
-        if self._interference.quiet:
+            evidence = np.zeros(self._looks_count)
+            self._maxima.append(None)
+        else:
+            evidence, maximum = self._response.step(x, expected.covariance, expected.kind)
+            self._maxima.append((maximum, expected.kind))
+        if self._interference.quiet and self._maxima[0] is not None:
             self._response.without_voice(*self._maxima[0])
         return evidence

@@ -16,11 +16,11 @@ Covariance = np.ndarray   # (F, M, M) complex64
 
 @dataclass(frozen=True, slots=True)
 class InterferenceConfig:
-    caution: float = 3.0                # times the motors' expected power: their noise comes in bursts over its mean
-    power_rate: float = 0.06          # per 10 ms, of multiplicative steps
-    shape_rate: float = 0.03          # per 10 ms
-    hurry: float = 3.0                # times these rates ...
-    young: float = 1.0                # s, while a part is known for less
+    caution: float = 2.0              # times the expected power of echo and motors: they come in bursts over their mean
+    power_memory: float = 1.0         # s
+    motor_memory: float = 0.6         # s of motion: what a motor sounds like changes with its speed
+    shape_memory: float = 2.0         # s; 4 x 4 covariances need some 40 frames
+    prior_frames: float = 3.0         # learned frames that the start (diffuse noise) counts for
     least_activity: float = 0.03      # below, a motor cannot be heard well enough to start its part
     delay: float = 0.25               # s: so late are detectors of speech
     share_exponent: float = 0.6       # lets a part that starts too low catch up
@@ -53,7 +53,9 @@ class Interference:
         """motors: count of motor activities."""
         bins, self._mics, _ = diffuse.shape
         self._config, self._diffuse = config, (diffuse + 0.05 * np.eye(self._mics)).astype(np.complex64)
-        self._step = LEARN_EVERY * frame_s / 0.01
+        step_s = LEARN_EVERY * frame_s
+        self._power_rate = step_s / np.array([config.power_memory] * 2 + [config.motor_memory] * motors)
+        self._shape_rate = step_s / config.shape_memory
         self._frames = 0
         self._echo_decay = np.float32(config.echo_decay ** (frame_s / 0.01))
         self._echo = np.zeros(bins, np.float32)
@@ -61,7 +63,7 @@ class Interference:
         self._power = np.zeros((2 + motors, bins), np.float32)
         self._power[1] = config.first_leak
         self._shape = np.repeat(self._diffuse[None], 2 + motors, axis=0)
-        self._age = np.zeros(2 + motors)   # s of learning
+        self._learned = np.zeros(2 + motors)   # frames
         self._loudest = np.zeros(motors)   # activity of each at which it has been learned
         frames = round(config.delay / frame_s)
         self._past: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=frames + 1)
@@ -87,10 +89,10 @@ class Interference:
         self._frames += 1
         if self.quiet and self._frames % LEARN_EVERY == 0:
             self._learn(*self._past[0])
-        if not self._age[0]:   # nothing learned yet: the frame itself, as if it were diffuse
+        if not self._learned[0]:   # nothing learned yet: the frame itself, as if it were diffuse
             return Expectation(np.mean(x.real**2 + x.imag**2, axis=1)[:, None, None] * self._diffuse, 0)
         powers = gains * self._power
-        powers[2:] *= self._config.caution
+        powers[1:] *= self._config.caution
         part = powers.sum(axis=1) / powers.sum()
         active = np.flatnonzero(part > 1e-4)
         covariance = np.einsum("kf,kfmn->fmn", powers[active], self._shape[active])
@@ -102,7 +104,7 @@ class Interference:
         self._loudest = np.maximum(self._loudest, gains[2:, 0])
         outer = x[:, :, None] * x[:, None, :].conj()
         level = np.einsum("fmm->f", outer).real / self._mics + 1e-20
-        if not self._age[0]:
+        if not self._learned[0]:
             self._power[0] = np.convolve(level, np.full(5, 0.2), "same")
         self._start(level, gains)
         expected = gains * self._power
@@ -112,16 +114,16 @@ class Interference:
         present = share.max(axis=1) > 0.1
         weight = share**config.share_exponent
         weight[:2] = share[:2]
-        rate = self._step * np.where(self._age < config.young, config.hurry, 1.0)[:, None]
-        self._power *= np.exp(config.power_rate * rate * weight * surprise)
+        young = 1 / (self._learned + config.prior_frames)
+        self._power *= np.exp(np.maximum(young, self._power_rate)[:, None] * weight * surprise)
         for k in np.flatnonzero(present):
-            turn = (np.minimum(config.shape_rate * rate[k], 0.3) * share[k] ** 2)[:, None, None]
+            turn = (max(young[k], self._shape_rate) * share[k] ** 2)[:, None, None]
             self._shape[k] += turn * (outer / level[:, None, None] - self._shape[k])
-        self._age[present] += self._step * 0.01
+        self._learned[present] += 1
 
     def _start(self, level: np.ndarray, gains: np.ndarray) -> None:
         """A motor that is heard for the first time gets what the other parts do not explain."""
-        new = [k for k in range(2, len(gains)) if not self._age[k] and gains[k, 0] > self._config.least_activity]
+        new = [k for k in range(2, len(gains)) if not self._learned[k] and gains[k, 0] > self._config.least_activity]
         if new:
             rest = np.maximum(level - (gains * self._power).sum(axis=0), 0.05 * level)
             for k in new:

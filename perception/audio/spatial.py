@@ -15,6 +15,9 @@ SPEED_OF_SOUND = 343.0   # m/s, dry air at 20 C
 LINE_TOLERANCE = 0.1     # second singular value over the first: below, the array counts as a line
 SPHERE_AZIMUTHS = 36     # 10 degrees: a head-sized array has lobes of 40 degrees and more
 SPHERE_ELEVATIONS = np.deg2rad([-30.0, 0.0, 30.0, 60.0])
+# reflections reach a voice's neighbours towards the middle of a line only, and draw its peak there by this factor of
+# the cosine: 0.88 to 0.98 in simulated rooms of T60 0.2 to 0.7 s
+INWARD = 0.98
 CONES = 41               # steps of 0.05 in the cosine: 3 degrees at broadside
 
 
@@ -28,7 +31,7 @@ class Looks:
     def between(self, u: Array) -> tuple[np.ndarray, Array]:
         """Looks (K, N) and weights (K, N) that interpolate at the unit vectors u (N, 3) in `head`."""
         if self.axis is not None:
-            place = np.clip((u @ self.axis + 1.0) * ((CONES - 1) / 2), 0.0, CONES - 1 - 1e-9)
+            place = np.clip((INWARD * (u @ self.axis) + 1.0) * ((CONES - 1) / 2), 0.0, CONES - 1 - 1e-9)
             low = place.astype(np.intp)
             part = place - low
             return np.stack([low, low + 1]), np.stack([1 - part, part])
