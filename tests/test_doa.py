@@ -86,12 +86,12 @@ def test_motors_louder_than_the_voice_do_not_draw_the_bearing_to_themselves():
     scene = talking(21, 1.0, seconds=4.0, start=2.0)
     rng = np.random.default_rng(22)
     n = scene.residual.shape[1]
-    speed = 1 + 0.5 * np.sin(2 * np.pi * 0.9 * np.arange(n) / SAMPLE_RATE_HZ)
+    speed = np.clip(0.5 + 1.5 * np.sin(2 * np.pi * 0.9 * np.arange(n) / SAMPLE_RATE_HZ), 0, None)
     noise = near(band(rng, n, 500, 3000) * speed, np.array([0.0, -0.04, 0.05]), LINE)
-    scene.residual += 0.02 * noise / noise.std()
+    scene.residual += 0.03 * noise / noise.std()
     motors = speed[BLOCK - 1::BLOCK, None] ** 2
     told = Scene(scene.residual, scene.speech, scene.yaw, motors=motors)
-    assert np.mean([error_deg(b, 1.0, mirror_counts=True) < 10 for b in spoken(told)[60:]]) > 0.8
+    assert np.mean([error_deg(b, 1.0, mirror_counts=True) < 12 for b in spoken(told)[60:]]) > 0.9
 
 
 def test_left_over_echo_does_not_draw_the_bearing_to_the_loudspeaker():

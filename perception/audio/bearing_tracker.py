@@ -27,7 +27,7 @@ class TrackerConfig:
     named: float = 0.7               # mass of the two best lobes from which they are named; 0.4 when nothing is known
     symmetric: float = 0.95          # overlap of the belief with its mirror image from which front/back is open
     apart: float = np.deg2rad(15.0)  # two lobes nearer than this are one direction on the axis of a line
-    decided: float = 0.3             # mass of the second lobe over that of the best below which front/back is decided
+    decided: float = 0.4             # mass of the second lobe over that of the best below which front/back is decided
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,8 @@ class InterferenceConfig:
     first_leak: float = 0.1           # residual over estimated echo power before anything was learned: -10 dB
     echo_decay: float = 0.72          # per 10 ms, echo tail behind the canceller's reach (T60 of 420 ms)
     prominent: float = 0.3            # share of the expected power from which motors or echo make another kind of frame
-    beyond: float = 3.0               # times the loudest activity heard without a voice: its noise is not known there
+    acquainted: int = 5               # learned frames from which a motor's noise can be told at other speeds
+    beyond: float = 3.0               # times the loudest activity heard without a voice: beyond, expect ever more noise
     faint: float = 0.4                # activity (0.5 rad/s of one joint) below which an unknown motor is quiet enough
 
 
@@ -75,9 +76,9 @@ class Interference:
         return len(self._past) == self._past.maxlen and max(self._speech) < self._config.quiet_likelihood
 
     def strange(self, activity: Array) -> bool:
-        """A motor runs much faster than it has been heard without a voice: what sounds now may well be it."""
-        known = np.maximum(self._config.faint, self._config.beyond * self._loudest)
-        return bool(np.any(activity > known))
+        """A motor runs that was never heard without a voice: what sounds now may well be it."""
+        unknown = self._learned[2:] < self._config.acquainted
+        return bool(np.any(activity[unknown] > self._config.faint))
 
     def expect(self, x: np.ndarray, echo: np.ndarray, activity: Array, speech: float) -> Expectation:
         """x, echo: spectra (F, M) of residual and echo estimate; activity (motors,)."""
@@ -93,6 +94,8 @@ class Interference:
             return Expectation(np.mean(x.real**2 + x.imag**2, axis=1)[:, None, None] * self._diffuse, 0)
         powers = gains * self._power
         powers[1:] *= self._config.caution
+        beyond = activity / np.maximum(self._config.faint, self._config.beyond * self._loudest)
+        powers[2:] *= np.maximum(1.0, beyond)[:, None]
         part = powers.sum(axis=1) / powers.sum()
         active = np.flatnonzero(part > 1e-4)
         covariance = np.einsum("kf,kfmn->fmn", powers[active], self._shape[active])

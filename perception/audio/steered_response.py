@@ -25,8 +25,10 @@ class ResponseConfig:
     tails: float = 20.0            # degrees of freedom of the noise: less, and loud bins say less
     mismatch: float = 0.05         # the same for diffuse sound
     softness: float = 1.5          # nats around the gate over which evidence sets in
-    gate: float = 0.5              # standard deviations over the usual maximum of frames without a voice
-    gate_memory: float = 1.0       # s
+    gate_in_room: float = 0.0      # the same without motors and echo: room noise is steady
+    gate: float = 0.8              # standard deviations over the usual maximum of frames without a voice
+    gate_memory: float = 3.0       # s
+    first_weight: float = 5.0      # frames that the first gate counts for
     first_gate: float = 12.0       # nats, before any such frame has been heard
 
 
@@ -45,6 +47,7 @@ class SteeredResponse:
         self._late = np.zeros(bins, np.float32)
         self._before = deque([np.zeros(bins, np.float32)] * config.reverb_after)
         self._gate = np.full(kinds, config.first_gate)
+        self._heard = np.zeros(kinds)
         self._gate_variance = np.full(kinds, 4.0)
         self._rate = frame_s / config.gate_memory
 
@@ -67,12 +70,15 @@ class SteeredResponse:
         rest = config.tails + np.maximum(total - ratio + 1.0, 0.0)
         raw = (config.tails + x.shape[1]) * np.log((config.tails + total) / rest) - np.log(ratio)
         raw = raw.sum(axis=0).astype(float)
-        gate = self._gate[kind] + config.gate * np.sqrt(self._gate_variance[kind])
+        above = config.gate if kind else config.gate_in_room
+        gate = self._gate[kind] + above * np.sqrt(self._gate_variance[kind])
         over = (raw - gate) / config.softness
         return config.softness * np.logaddexp(0.0, over), float(raw.max())
 
     def without_voice(self, maximum: float, kind: int) -> None:
         """A frame of this kind is known by now to have held no voice."""
+        self._heard[kind] += 1
+        rate = max(self._rate, 1 / (self._heard[kind] + self._config.first_weight))
         off = maximum - self._gate[kind]
-        self._gate[kind] += self._rate * off
-        self._gate_variance[kind] += self._rate * (off**2 - self._gate_variance[kind])
+        self._gate[kind] += rate * off
+        self._gate_variance[kind] += rate * (off**2 - self._gate_variance[kind])
