@@ -27,7 +27,7 @@ class BusSettings:
     stop_rad_s2: float = math.radians(1500)     # deceleration of an emergency stop: the motion limit
     outside_speed: int = 22          # profile velocity, 30 deg/s, while a joint comes back inside its limits
     slow_rad_s: float = math.radians(25)        # peak speed of its goal meanwhile: the servo keeps up with it
-    leash_rad: float = math.radians(5)          # a joint that does not follow has its goal this close: 15 % of its force
+    leash_rad: float = math.radians(5)          # how close a joint that does not follow has its goal: 15 % of its force
     free_rad: float = math.radians(3.5)         # droop and the lag of a calm move: it follows again
     warm_c: float = 55.0             # motors lose torque and life: slower from here
     hot_c: float = 65.0              # park; the servo itself drops the head at 70

@@ -18,7 +18,7 @@ from tests.bus_bench import NEUTRAL, Bench, joint, woken
 WINDOW = 5                 # ticks: what happens within 50 ms looks like one jump
 ORDERED_DEG = 7.0          # in a window: the goals below make 50 deg/s, catching up 90 more
 JUMP_DEG = 5.0             # beyond what was ordered
-SNAP_S = 0.3               # s after a hand lets go or a motor revives: its joint rightly returns by up to 8 degrees
+SNAP_S = 0.5               # s after a motor revives before the bus could know of it: the servo returns by itself
 FAULTS = {"silent": Faults(silent=True), "unplugged": Faults(unplugged=True), "dead": Faults(dead_motor=True),
           "stays_off": Faults(torque_stays_off=True), "noise": Faults(wrong_crc=0.3, dropped_byte=0.2, garbage=0.3)}
 ARMS = [joint(f"stewart_{n}") for n in range(1, 7)]
@@ -33,6 +33,7 @@ class Storm:
     ours: list[float] = field(default_factory=list)      # s, torque went off by a write of ours
     crashes: list[str] = field(default_factory=list)
     blamed_until: np.ndarray = field(default_factory=lambda: np.full(9, -1.0))   # s, the world may take the torque
+    yielded: np.ndarray = field(default_factory=lambda: np.zeros(9, int))         # ticks of being held on a leash
     snaps_until: np.ndarray = field(default_factory=lambda: np.full(9, -1.0))    # s
     path: deque = field(default_factory=lambda: deque(maxlen=WINDOW + 1))        # (9,) deg, true joints
     jumps: list[tuple[float, int, float]] = field(default_factory=list)          # s, index, deg
@@ -75,6 +76,8 @@ class Storm:
             bench.tick(goal)
         except Exception as crash:     # what the test is about
             self.crashes.append(f"{bench.t:.2f} {crash!r}")
+        yields = [watch.phase == "armed" and watch.yielding for watch in bench.bus.watches]
+        self.yielded = np.where(yields, self.yielded + 1, 0)
         del bench.readings[:-1000]                        # an hour has 360,000
         self.path.append(np.degrees(bench.emulator.true_positions()))
         moved = np.where(bench.t > self.snaps_until, np.abs(self.path[-1] - self.path[0]), 0.0)
@@ -89,15 +92,15 @@ class Storm:
         bench, emulator = self.bench, self.bench.emulator
         index, until = int(self.random.integers(9)), bench.t + float(self.random.uniform(0.05, 2.5))
         word = self.random.choice([*FAULTS, "slow", "warm", "latch", "cable", "power", "grip", "mind", "mute", "pause"])
-        if word in ("dead", "grip"):
-            self.snaps_until[index] = max(until + SNAP_S, self.snaps_until[index])
         if word in ("unplugged", "latch", "power", "grip"):
             self.blamed_until[slice(None) if word == "power" else index] = until + 3.0
         if word in FAULTS or word in ("slow", "warm"):
             faults = FAULTS.get(word) or (Faults(delay_s=float(self.random.uniform(0.001, 0.02))) if word == "slow"
                                           else Faults(temperature_c=float(self.random.uniform(50, 69))))
+            if emulator.servos[index].faults.dead_motor:       # the new fault takes the place of this one
+                self.revive(index, lambda: None)
             emulator.set_faults(index, faults)
-            return [(until, lambda: emulator.set_faults(index, Faults()))]
+            return [(until, lambda: self.revive(index, lambda: emulator.set_faults(index, Faults())))]
         if word == "cable":
             bench.port.connected = False
             return [(until, lambda: setattr(bench.port, "connected", True))]
@@ -106,7 +109,7 @@ class Storm:
             return [(until, lambda: emulator.power(True))]
         if word == "grip":
             emulator.grip(emulator.joints[index])
-            return [(until, lambda: emulator.grip(emulator.joints[index], False))]
+            return [(until, lambda: self.revive(index, lambda: emulator.grip(emulator.joints[index], False)))]
         if word == "latch":
             emulator.latch(10 + index, int(self.random.choice([OVERLOAD, VOLTAGE, SHOCK])))
         elif word == "mind":
@@ -116,6 +119,12 @@ class Storm:
         elif word == "pause":
             self.pause(float(self.random.uniform(0.02, 1.0)))
         return []
+
+    def revive(self, index: int, how) -> None:
+        """A fault ends. A joint that the bus yields to must not leap then; of others it could not know."""
+        if self.yielded[index] < WINDOW:
+            self.snaps_until[index] = self.bench.t + SNAP_S
+        how()
 
     def pause(self, seconds: float) -> None:
         """Nobody calls the bus for a while."""
