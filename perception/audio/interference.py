@@ -16,7 +16,8 @@ Covariance = np.ndarray   # (F, M, M) complex64
 
 @dataclass(frozen=True, slots=True)
 class InterferenceConfig:
-    caution: float = 2.0              # times the expected power of echo and motors: they come in bursts over their mean
+    echo_caution: float = 2.0         # times the expected power of left-over echo: it comes in bursts over its mean
+    motor_caution: float = 2.0        # the same of motors
     power_memory: float = 1.0         # s
     motor_memory: float = 0.6         # s of motion: what a motor sounds like changes with its speed
     shape_memory: float = 2.0         # s; 4 x 4 covariances need some 40 frames
@@ -93,7 +94,8 @@ class Interference:
         if not self._learned[0]:   # nothing learned yet: the frame itself, as if it were diffuse
             return Expectation(np.mean(x.real**2 + x.imag**2, axis=1)[:, None, None] * self._diffuse, 0)
         powers = gains * self._power
-        powers[1:] *= self._config.caution
+        powers[1] *= self._config.echo_caution
+        powers[2:] *= self._config.motor_caution
         beyond = activity / np.maximum(self._config.faint, self._config.beyond * self._loudest)
         powers[2:] *= np.maximum(1.0, beyond)[:, None]
         part = powers.sum(axis=1) / powers.sum()

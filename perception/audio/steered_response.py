@@ -22,14 +22,14 @@ class ResponseConfig:
     reverb_after: int = 1          # frames before sound of a voice counts as late
     early: float = 0.15            # early reflections (diffuse) over the power of the voice in the frame
     scatter: float = 0.15          # independent errors over the power of the voice: gains within 1 dB, places
+    mismatch: float = 0.05         # independent errors over the power of diffuse sound
     tails: float = 20.0            # degrees of freedom of the noise: less, and loud bins say less
-    mismatch: float = 0.05         # the same for diffuse sound
+    # standard deviations over the usual maximum of frames without a voice, by their kind: room noise is steady
+    gate: tuple[float, ...] = (0.0, 1.2, 0.8, 0.8)
     softness: float = 1.5          # nats around the gate over which evidence sets in
-    gate_in_room: float = 0.0      # the same without motors and echo: room noise is steady
-    gate: float = 0.8              # standard deviations over the usual maximum of frames without a voice
     gate_memory: float = 3.0       # s
-    first_weight: float = 5.0      # frames that the first gate counts for
     first_gate: float = 12.0       # nats, before any such frame has been heard
+    first_weight: float = 5.0      # frames that the first gate counts for
 
 
 class SteeredResponse:
@@ -70,8 +70,7 @@ class SteeredResponse:
         rest = config.tails + np.maximum(total - ratio + 1.0, 0.0)
         raw = (config.tails + x.shape[1]) * np.log((config.tails + total) / rest) - np.log(ratio)
         raw = raw.sum(axis=0).astype(float)
-        above = config.gate if kind else config.gate_in_room
-        gate = self._gate[kind] + above * np.sqrt(self._gate_variance[kind])
+        gate = self._gate[kind] + config.gate[kind] * np.sqrt(self._gate_variance[kind])
         over = (raw - gate) / config.softness
         return config.softness * np.logaddexp(0.0, over), float(raw.max())
 
