@@ -3,8 +3,13 @@
 Not the law of shared/bench/hear: gear teeth, resonances, ticking and load are drawn here, so that what is learned does
 not hang on one formula.
 """
+from dataclasses import replace
+
 import numpy as np
 from scipy.signal import butter, iirpeak, lfilter, sosfilt
+
+from calibration.body_model import reachy_mini
+from robot.bodies.room.motor_noise import MotorNoise, MotorNoiseConfig
 
 RATE = 16000
 ROWS_HZ = 100
@@ -78,11 +83,12 @@ class Gearbox:
         self.whine_hz = rng.uniform(150, 2500)           # per rad/s
         self.exponent = rng.uniform(0.35, 1.1)           # amplitude over speed
         self.partials = rng.uniform(0.05, 1.0, rng.integers(1, 9))
-        plain = rng.uniform() < 0.5                      # good gears: no ticks, one broad hiss
+        plain = rng.uniform() < 0.65                     # good gears: no ticks, one broad hiss
         self.tone, self.hiss = rng.uniform(0.1, 1.4), rng.uniform(0.3, 2.0)
         self.tick = 0.0 if plain else rng.uniform(0, 1.2)
-        sharpest, most = (1.5, 2) if plain else (6, 4)
-        self.resonances = [(rng.uniform(300, 5500), rng.uniform(0.6, sharpest)) for _ in range(rng.integers(1, most))]
+        sharpest, most = (1.2, 2) if plain else (6, 4)
+        self.resonances = [(rng.uniform(300, 5500), rng.uniform(0.4, sharpest)) for _ in range(rng.integers(1, most))]
+        self.white = rng.uniform(0.02, 0.4)              # of the hiss: what no resonance colours
         self.tilt = butter(1, rng.uniform(1500, 7000), fs=RATE, output="sos")
         self.teeth_hz = rng.uniform(15, 120)             # per rad/s
         self.click = rng.uniform(0.3, 2.0 if plain else 5.0)
@@ -103,8 +109,9 @@ class Gearbox:
             phase = 2 * np.pi * number * self.whine_hz * turned + rng.uniform(0, 6.28)
             tone += partial * audible * np.sin(phase) / number**0.5
         noise = rng.standard_normal(count)
-        hiss = sum(lfilter(*iirpeak(hertz, quality, fs=RATE), noise) for hertz, quality in self.resonances)
-        hiss = sosfilt(self.tilt, hiss + 0.05 * noise)
+        hiss = sum(lfilter(*iirpeak(hertz, max(quality, hertz / 7000), fs=RATE), noise)    # broader ones are unstable
+                   for hertz, quality in self.resonances)
+        hiss = sosfilt(self.tilt, hiss + self.white * noise)
         hiss /= hiss.std() + 1e-9
         teeth = np.diff(np.floor(turned * self.teeth_hz), prepend=0) > 0
         ticks = lfilter([1.0], [1, -rng.uniform(0.6, 0.97)], teeth * rng.uniform(0.3, 1.0, count)) * noise
@@ -121,10 +128,10 @@ class Gearbox:
 def noises(robot: np.random.Generator, rng: np.random.Generator, speeds: np.ndarray) -> np.ndarray:
     """Sounds (9, n) of the joints for commanded speeds (rows, 9); `robot` fixes the individual, `rng` the recording."""
     boxes = [Gearbox(robot) for _ in range(JOINTS)]
-    if robot.uniform() < 0.6:      # six arms of one make
+    if robot.uniform() < 0.35:     # six arms of one make
         for box in boxes[2:7]:
             box.whine_hz, box.teeth_hz = boxes[1].whine_hz * robot.uniform(0.97, 1.03), boxes[1].teeth_hz
-            box.resonances = [(hertz * robot.uniform(0.9, 1.1), quality) for hertz, quality in boxes[1].resonances]
+            box.resonances = [(min(hertz * robot.uniform(0.7, 1.4), 7000.0), quality) for hertz, quality in boxes[1].resonances]
     lag = int(robot.uniform(1, 6))
     real = np.concatenate([np.zeros((lag, JOINTS)), speeds])[:len(speeds)]
     samples = len(speeds) * RATE // ROWS_HZ
@@ -142,5 +149,16 @@ def at_microphones(rng: np.random.Generator, sounds: np.ndarray, mics: np.ndarra
     distance = np.linalg.norm(mics[:, None] - PLACES[None], axis=2)
     delayed = (spectra * np.exp(-2j * np.pi * hertz * d[:, None] / 343.0) * (0.1 / d[:, None]) for d in distance)
     out = np.stack([np.fft.irfft(parts.sum(axis=0), size)[:count] for parts in delayed])
-    body = sosfilt(butter(2, rng.uniform(400, 1500), fs=RATE, output="sos"), sounds.sum(axis=0))
-    return out + body * rng.uniform(0.1, 0.8, (len(mics), 1))
+    body = sosfilt(butter(2, rng.uniform(400, 1500), fs=RATE, output="sos"), sounds, axis=1)
+    if rng.uniform() < 0.5:        # every joint is mounted in its own way
+        return out + rng.uniform(0.1, 0.8, (len(mics), JOINTS)) @ body
+    return out + body.sum(axis=0) * rng.uniform(0.1, 0.8, (len(mics), 1))
+
+
+def of_the_product(robot: np.random.Generator, speeds: np.ndarray, mics: np.ndarray) -> np.ndarray:
+    """(M, n) of the robot that the product's own simulated room invents."""
+    body = replace(reachy_mini(), mic_positions=mics)
+    noise = MotorNoise(MotorNoiseConfig(), body, robot)
+    silent = np.zeros((len(mics), RATE // ROWS_HZ), np.float32)
+    blocks = (noise.step(row) for row in speeds)
+    return np.concatenate([silent if block is None else block for block in blocks], axis=1)

@@ -195,8 +195,8 @@ class _Builder:
         signal[begin:begin + dry.size] = dry
         wet = room.hear(rng, self.room, self.room.person(rng), signal, self.mics, self.yaw)
         level = rng.choice([rng.uniform(-22, 2), rng.uniform(-12, 5)])
-        if self.moving and rng.uniform() < 0.75:      # most people are harder to hear than the motors
-            level = float(np.clip(self.motors_db - rng.uniform(-6, 15), -24, 5))
+        if self.moving and rng.uniform() < 0.85:      # most people are harder to hear than the motors
+            level = float(np.clip(self.motors_db - rng.uniform(-6, 15), -24, 6))
         wet *= self.loud_rms * db(level) / active_rms(wet[0])
         self.sound += wet
         energy = np.square(wet[0]).reshape(BLOCKS, 160).mean(axis=1)
@@ -234,8 +234,15 @@ class _Builder:
 
     def motor_noise(self) -> None:
         rng = self.rng
-        sounding = motors.noises(np.random.default_rng(rng.integers(2**31)), rng, self.speeds)
-        wet = motors.at_microphones(rng, sounding, self.mics)
+        robot = np.random.default_rng(rng.integers(2**31))
+        if rng.uniform() < 0.15:
+            wet = motors.of_the_product(robot, self.speeds, self.mics)
+            dry = wet[0]
+        else:
+            sounding = motors.noises(robot, rng, self.speeds)
+            wet, dry = motors.at_microphones(rng, sounding, self.mics), sounding.sum(axis=0)
+        around = room.hear(rng, self.room, np.array([0.0, 0.0, -0.1]), dry, self.mics, self.yaw, fixed_to_head=True)
+        wet = wet + around * db(-rng.uniform(6, 25)) * wet[0].std() / (around[0].std() + 1e-9)
         turning = np.repeat(np.abs(self.speeds).max(axis=1) > 0.1, 160)
         if not turning.any():
             return
@@ -270,7 +277,7 @@ def drawn_scene(seed: int, who: Voices) -> TrainingScene:
         scene.robot_speaks(onsets)
     for at in onsets:
         scene.person(at, hums=rng.uniform() < 0.15)
-    for at in rng.uniform(0.3, SECONDS - 2, rng.choice([0, 1, 2, 3], p=[0.35, 0.25, 0.25, 0.15])):
+    for at in rng.uniform(0.3, SECONDS - 2, rng.choice([0, 1, 2, 3], p=[0.3, 0.25, 0.25, 0.2])):
         scene.distractor(float(at))
     if scene.moving:
         scene.motor_noise()
