@@ -52,7 +52,7 @@ class Ears:
         if not scenes:
             last = self._scene
             return SoundScene(last.t, speech=last.speech, onset=last.onset, evidence=last.evidence, duck=last.duck,
-                              level_db=last.level_db, hum=last.hum)
+                              level_db=last.level_db, hum=last.hum, motors=last.motors)
         self._scene = scenes[-1] if len(scenes) == 1 else _joined(scenes)
         return self._scene
 
@@ -76,8 +76,8 @@ class Ears:
             block.t, frozen_samples(evidence.clean), self._speech.speaks,
             self._speech.onset if self._speech.speaks or spoken else self._barge_in.onset,
             self._barge_in.duck_score, bearing, self._barge_in.state == "ducked", confirmed,
-            decided is not None and decided.kind == "release", 10 * float(np.log10(power + 1e-12)), hum, heard,
-            front.health)
+            decided is not None and decided.kind == "release", 10 * float(np.log10(power + 1e-12)), hum, motors,
+            heard, front.health)
 
     def _pace_of(self, velocity: NDArray[np.float64]) -> float:
         """0..1: how fast the joints run or have just run; breathing is slow, and its noise is like the room's."""
@@ -99,5 +99,5 @@ def _joined(scenes: list[SoundScene]) -> SoundScene:
     return SoundScene(
         last.t, frozen_samples(np.concatenate([scene.clean for scene in scenes])), last.speech, last.onset,
         last.evidence, bearings[-1] if bearings else None, last.duck, any(s.barge_in for s in scenes),
-        any(s.release for s in scenes), last.level_db, last.hum, tuple(h for s in scenes for h in s.heard),
-        tuple(h for s in scenes for h in s.health))
+        any(s.release for s in scenes), last.level_db, last.hum, last.motors,
+        tuple(h for s in scenes for h in s.heard), tuple(h for s in scenes for h in s.health))

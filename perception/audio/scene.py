@@ -39,6 +39,7 @@ class SoundScene:
 
     duck: playback should be low now. barge_in: confirmed in this tick, the robot must stop talking.
     hum: 0..1, how much the running utterance is like a closed-mouth hum ("mm-hm").
+    motors: 0..1, share of the own motors in the noise that is expected now; what holding still would take away.
     """
 
     t: float
@@ -52,5 +53,6 @@ class SoundScene:
     release: bool = False
     level_db: float = -120.0                 # dBFS of the clean audio
     hum: float = 0.0
+    motors: float = 0.0
     heard: tuple[Heard, ...] = ()            # the decisions of this tick, in order
     health: tuple[Health, ...] = field(default=())
