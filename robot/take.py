@@ -4,9 +4,6 @@ Everything is checked on reading; what is wrong is a BadRequest that names file,
 """
 import csv
 import json
-import struct
-import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,8 +11,8 @@ import numpy as np
 
 from calibration.body_model import JOINTS, Camera
 from calibration.frames import Array, HeadPose, frozen
-from perception.audio.block import BLOCK, BLOCK_S, SAMPLE_RATE_HZ, AudioBlock, Samples, frozen_samples
 from robot.errors import BadRequest
+from robot.take_sound import RATES_HZ, Sound, read_sound
 
 MOST_MICS = 8
 POSE_COLUMNS = ("head_x_m", "head_y_m", "head_z_m", "head_roll_rad", "head_pitch_rad", "head_yaw_rad", "body_yaw_rad")
@@ -46,25 +43,16 @@ class Take:
     """One recorded take. Sound is read on demand."""
 
     folder: Path
+    sample_rate_hz: int                # of audio.wav
     mics: int
     mic_positions: Array               # (mics, 3) m in `head`
     playback_delay_s: float | None     # nominal, up to 20 ms wrong; None: unknown
     camera: Camera | None
     motion: Motion | None              # None: nothing moved
 
-    def audio(self) -> tuple[Samples, Samples]:
-        """Microphones (mics, n) and reference (n,), full scale +-1."""
-        return read_audio(self.folder / "audio.wav", self.mics)
-
-    def blocks(self) -> Iterator[AudioBlock]:
-        """The sound in blocks of 10 ms; the last, incomplete one is filled with silence."""
-        mics, reference = self.audio()
-        count = -(-reference.size // BLOCK)
-        padding = count * BLOCK - reference.size
-        mics, reference = np.pad(mics, ((0, 0), (0, padding))), np.pad(reference, (0, padding))
-        for index in range(count):
-            part = slice(index * BLOCK, (index + 1) * BLOCK)
-            yield AudioBlock((index + 1) * BLOCK_S, frozen_samples(mics[:, part]), frozen_samples(reference[part]))
+    def sound(self) -> Sound:
+        """What was recorded, at 16 kHz."""
+        return read_sound(self.folder / "audio.wav", self.mics, self.sample_rate_hz)
 
 
 def read_take(path: str | Path) -> Take:
@@ -74,11 +62,7 @@ def read_take(path: str | Path) -> Take:
     data = _read_json(file)
     if data.get("version") != 1:
         raise BadRequest(f"{file}: version: expected 1, found {data.get('version')!r}")
-    if data.get("sample_rate_hz") != SAMPLE_RATE_HZ:
-        raise BadRequest(f"{file}: sample_rate_hz: expected {SAMPLE_RATE_HZ}, found {data.get('sample_rate_hz')!r}")
-    mics = data.get("mics")
-    if not isinstance(mics, int) or isinstance(mics, bool) or not 1 <= mics <= MOST_MICS:
-        raise BadRequest(f"{file}: mics: expected a whole number from 1 to {MOST_MICS}, found {mics!r}")
+    rate, mics = _whole(file, data, "sample_rate_hz", *RATES_HZ), _whole(file, data, "mics", 1, MOST_MICS)
     positions = _numbers(file, data, "mic_positions_m", (mics, 3))
     delay = None
     if data.get("playback_delay_s") is not None:
@@ -88,7 +72,7 @@ def read_take(path: str | Path) -> Take:
     camera = None if data.get("camera") is None else _camera(file, data["camera"])
     motion_file = folder / "motion.csv"
     motion = read_motion(motion_file) if motion_file.exists() else None
-    return Take(folder, mics, positions, delay, camera, motion)
+    return Take(folder, rate, mics, positions, delay, camera, motion)
 
 
 def _read_json(file: Path) -> dict:
@@ -101,6 +85,13 @@ def _read_json(file: Path) -> dict:
     if not isinstance(data, dict):
         raise BadRequest(f"{file}: expected one JSON object, found {type(data).__name__}")
     return data
+
+
+def _whole(file: Path, data: dict, key: str, least: int, most: int) -> int:
+    value = data.get(key)
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        raise BadRequest(f"{file}: {key}: expected a whole number from {least} to {most}, found {value!r}")
+    return value
 
 
 def _numbers(file: Path, data: dict, key: str, shape: tuple[int | None, ...]) -> Array:
@@ -193,32 +184,3 @@ def read_video_times(file: Path) -> Array:
     if wrong.size:
         raise BadRequest(f"{file}: row {wrong[0] + 2}: expected frame {wrong[0]}, found {frames[wrong[0]]:g}")
     return frozen(table[:, places["t_capture_s"]])
-
-
-def read_audio(file: Path, mics: int) -> tuple[Samples, Samples]:
-    """Microphones (mics, n) and reference (n,) of audio.wav. Infinite or absent numbers stay as they are."""
-    from scipy.io import wavfile  # here: it takes a quarter of a second, and who only sees needs none of it
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", wavfile.WavFileWarning)   # unknown chunks are none of our business
-            rate, data = wavfile.read(file)
-    except OSError as error:
-        raise BadRequest(f"{file}: expected a readable WAV file: {error.strerror}") from error
-    except (ValueError, EOFError, IndexError, struct.error) as error:
-        raise BadRequest(f"{file}: expected a WAV file: {error}") from error
-    if rate != SAMPLE_RATE_HZ:
-        raise BadRequest(f"{file}: sample rate: expected {SAMPLE_RATE_HZ} Hz, found {rate}")
-    if data.ndim != 2 or data.shape[1] != mics + 1:
-        found = 1 if data.ndim == 1 else data.shape[1]
-        raise BadRequest(f"{file}: channels: expected {mics} microphones and the reference ({mics + 1}), found {found}")
-    if not len(data):
-        raise BadRequest(f"{file}: expected sound, found no samples")
-    if data.dtype == np.int16:
-        samples = data.T.astype(np.float32) / 32768
-    elif data.dtype in (np.float32, np.float64):
-        samples = np.ascontiguousarray(data.T, dtype=np.float32)
-    else:
-        raise BadRequest(f"{file}: samples: expected 16-bit or float, found {data.dtype}")
-    return samples[:mics], samples[mics]
-

@@ -32,12 +32,16 @@ class EarsConfig:
 class Ears:
     """All hearing of one robot."""
 
-    def __init__(self, config: EarsConfig, mic_positions: NDArray[np.float64], playback_delay_s: float | None):
-        """mic_positions (M, 3) m in `head`, 1 to 8; playback_delay_s nominal, None: unknown."""
+    def __init__(self, config: EarsConfig, mic_positions: NDArray[np.float64], playback_delay_s: float | None,
+                 barge_in: BargeIn | None = None):
+        """mic_positions (M, 3) m in `head`, 1 to 8; playback_delay_s nominal, None: unknown.
+
+        barge_in: one that notes its evidence, so that other thresholds can be tried on it afterwards.
+        """
         self.config = config
         self._front = FrontEnd(mic_positions, playback_delay_s, config.front)
         self._detector, self._baseline = Detector(), Baseline()
-        self._barge_in = BargeIn(config.barge_in)
+        self._barge_in = barge_in or BargeIn(config.barge_in)
         self._speech = SpeechActivity(config.speech)
         self._direction = Direction(mic_positions, config.direction) if len(mic_positions) > 1 else None
         self._hum = Hum(config.hum)

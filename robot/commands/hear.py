@@ -3,24 +3,21 @@ import argparse
 import json
 import sys
 import tomllib
-from collections.abc import Iterator
 from typing import Any, TextIO
 
 import numpy as np
 from scipy.io import wavfile
 
+from calibration.health import Health
 from perception.audio.block import BLOCK, SAMPLE_RATE_HZ, Samples
 from perception.audio.ears import Ears, EarsConfig
-from perception.audio.scene import Bearing, Heard, SoundScene
-from perception.pose_history import PoseHistory
 from robot.errors import BadRequest
+from robot.hearing_events import EventLines, scenes
 from robot.settings import filled
-from robot.take import Motion, Take, read_take
+from robot.take import Take, read_take
+from robot.take_sound import Sound
 
-DIGITS = 6
-MOST_DIRECTIONS_EVERY_S = 0.05    # contract: at most 20 a second
 CLEAN_LATE_BLOCKS = 1             # by which the ears' clean audio is behind the microphones
-REST = np.zeros(9)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,23 +31,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     take, config = read_take(options.take), config_with(options.set)
-    mics, reference = take.audio()
+    sound = take.sound()
     clean, residual = np.zeros(0, np.float32), np.zeros((0, 0), np.float32)
     if options.clean:
-        clean = np.zeros(reference.size, np.float32)
+        clean = np.zeros(sound.reference.size, np.float32)
     if options.residual:
-        residual = np.zeros(mics.shape, np.float32)
+        residual = np.zeros(sound.mics.shape, np.float32)
     if options.out is None:
-        _write(take, config, sys.stdout, clean, residual)
+        _write(sound, take, config, sys.stdout, clean, residual)
     else:
         try:
             with open(options.out, "w", encoding="utf-8") as file:
-                _write(take, config, file, clean, residual)
+                _write(sound, take, config, file, clean, residual)
         except OSError as error:
             raise BadRequest(f"{options.out}: expected a file that can be written: {error.strerror}") from error
-    for path, sound in ((options.clean, clean), (options.residual, residual.T)):
+    for path, made in ((options.clean, clean), (options.residual, residual.T)):
         if path:
-            write_wav(path, sound)
+            write_wav(path, made)
     return 0
 
 
@@ -75,36 +72,23 @@ def config_with(settings: list[str]) -> EarsConfig:
     return filled(EarsConfig, values, "--set")
 
 
-def scenes(take: Take, config: EarsConfig) -> Iterator[tuple[Ears, SoundScene]]:
-    """The scene after each block, with the ears that made it."""
-    ears, poses, row = Ears(config, take.mic_positions, take.playback_delay_s), PoseHistory(), 0
-    for block in take.blocks():
-        row = add_poses(poses, take.motion, row, block.t)
-        velocity = REST if take.motion is None else take.motion.commanded_velocity[take.motion.row_at(block.t)]
-        yield ears, ears.step((block,), poses, velocity)
-
-
-def add_poses(poses: PoseHistory, motion: Motion | None, row: int, t: float) -> int:
-    """Add the poses up to time t (s), from `row` on; returns the next row."""
-    while motion is not None and row < len(motion.t) and motion.t[row] <= t:
-        poses.add(float(motion.t[row]), motion.pose(row))
-        row += 1
-    return row
-
-
-def _write(take: Take, config: EarsConfig, file: TextIO, clean: Samples, residual: Samples) -> None:
+def _write(sound: Sound, take: Take, config: EarsConfig, file: TextIO, clean: Samples, residual: Samples) -> None:
     """Events to `file`; clean and residual are filled as far as they have room."""
-    last_direction = -1.0
-    for index, (ears, scene) in enumerate(scenes(take, config)):
+    ears, lines = Ears(config, take.mic_positions, take.playback_delay_s), EventLines()
+    notes = list(sound.notes)
+    for index, scene in enumerate(scenes(ears, sound.blocks(), take.motion)):
         put(clean, scene.clean, (index - CLEAN_LATE_BLOCKS) * BLOCK)
         put(residual, ears.residual, index * BLOCK)
-        for heard in scene.heard:
-            file.write(json.dumps(event_of(heard)) + "\n")
-        if scene.bearing is not None and scene.t - last_direction >= MOST_DIRECTIONS_EVERY_S - 1e-6:
-            last_direction = scene.t
-            file.write(json.dumps(direction_of(scene.bearing)) + "\n")
+        file.writelines(json.dumps(line) + "\n" for line in lines.of(scene))
+        while notes and notes[0].t <= scene.t:
+            tell(notes.pop(0))
         for change in scene.health:
-            print(f"{change.t:.2f} s: {change.part}: {change.level} {change.reason}".rstrip(), file=sys.stderr)
+            tell(change)
+
+
+def tell(change: Health) -> None:
+    """One change of health as a line on standard error."""
+    print(f"{change.t:.2f} s: {change.part}: {change.level} {change.reason}".rstrip(), file=sys.stderr)
 
 
 def put(sound: Samples, made: Samples, begin: int) -> None:
@@ -112,27 +96,6 @@ def put(sound: Samples, made: Samples, begin: int) -> None:
     room = sound.shape[-1] - begin
     if begin >= 0 and room > 0:
         sound[..., begin:begin + BLOCK] = made[..., :room]
-
-
-def event_of(heard: Heard) -> dict[str, Any]:
-    """One decision as a line of events.jsonl."""
-    line: dict[str, Any] = {"t": round(heard.t, DIGITS)}
-    if heard.kind in ("speech_start", "speech_end"):
-        line |= {"kind": "speech", "state": "start" if heard.kind == "speech_start" else "end"}
-    else:
-        line["kind"] = heard.kind
-    if heard.onset is not None:
-        line["onset"] = round(heard.onset, DIGITS)
-    return line
-
-
-def direction_of(bearing: Bearing) -> dict[str, Any]:
-    """One bearing as a line of events.jsonl."""
-    line = {"t": round(bearing.t, DIGITS), "kind": "direction", "azimuth_rad": round(bearing.azimuth, DIGITS),
-            "spread_rad": round(bearing.spread, DIGITS), "ambiguous": bearing.ambiguous}
-    if bearing.ambiguous and bearing.mirror is not None:
-        line["mirror_azimuth_rad"] = round(bearing.mirror, DIGITS)
-    return line
 
 
 def write_wav(path: str, sound: Samples) -> None:
