@@ -7,7 +7,7 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 from torch import nn
 
-WIDTH = 64
+WIDTH = 96
 
 
 class Detector(nn.Module):
@@ -30,53 +30,50 @@ class Detector(nn.Module):
         return (evidence - self.mean) / self.scale
 
 
-Weights = dict[str, np.ndarray]
+Member = dict[str, np.ndarray]
 
 
-def export(model: Detector, path: Path) -> None:
-    """One member, as `write` takes it."""
+def member(model: Detector) -> Member:
+    """One trained network as arrays, the standardisation folded into its projection."""
     state = {name: value.detach().numpy() for name, value in model.state_dict().items()}
-    scale = state["scale"]
-    project_w = state["project.weight"].T / scale[:, None]
-    write({"project_w": project_w, "project_b": state["project.bias"] - state["mean"] @ project_w,
-           "input_w": state["gru.weight_ih_l0"].T[None], "input_b": state["gru.bias_ih_l0"][None, None],
-           "memory_w": state["gru.weight_hh_l0"].T[None], "memory_b": state["gru.bias_hh_l0"][None, None],
-           "decide_w": state["decide.weight"].T[None], "decide_b": state["decide.bias"]}, path)
+    project = state["project.weight"] / state["scale"]
+    return {"project_w": project.T, "project_b": state["project.bias"] - project @ state["mean"],
+            "input_w": _gates(state["gru.weight_ih_l0"])[None], "memory_w": _gates(state["gru.weight_hh_l0"])[None],
+            "bias": np.concatenate([_gates(state["gru.bias_ih_l0"]), _gates(state["gru.bias_hh_l0"])])[None],
+            "decide_w": state["decide.weight"].T, "decide_b": state["decide.bias"]}
 
 
-def write(weights: Weights, path: Path) -> None:
-    """One step of k members as ONNX: evidence (1, streams), memory (k, 1, width) -> log_odds (1, 1), remembered.
+def _gates(rows: np.ndarray) -> np.ndarray:
+    """torch keeps reset, update, new; ONNX update, reset, new."""
+    reset, update, new = np.split(rows, 3)
+    return np.concatenate([update, reset, new])
 
-    project_w (streams, k * width), input_w and memory_w (k, width, 3 * width), decide_w (k, width, 1); log-odds are
-    the members' mean.
-    """
-    constants: Weights = {name: np.ascontiguousarray(value, np.float32) for name, value in weights.items()}
-    members, width = constants["memory_w"].shape[:2]
-    constants |= {"thirds": np.array([width] * 3, np.int64), "one": np.ones(1, np.float32),
-                  "apart": np.array([members, 1, width], np.int64)}
+
+def write(members: list[Member], path: Path) -> None:
+    """One step of k networks as ONNX: evidence (1, streams), memory (k, 1, width) -> log_odds (1, 1), the networks'
+    mean, and remembered (k, 1, width)."""
+    width, streams = members[0]["project_w"].shape[1], members[0]["project_w"].shape[0]
+    constants = {f"{name}_{k}": np.ascontiguousarray(value, np.float32)
+                 for k, one in enumerate(members) for name, value in one.items()}
+    constants |= {"apart": np.array([1] * len(members), np.int64), "front": np.zeros(1, np.int64)}
     node = helper.make_node
-    nodes = [
-        node("Gemm", ["evidence", "project_w", "project_b"], ["projected"]), node("Relu", ["projected"], ["together"]),
-        node("Reshape", ["together", "apart"], ["seen"]),
-        node("MatMul", ["seen", "input_w"], ["from_seen"]), node("Add", ["from_seen", "input_b"], ["gates_in"]),
-        node("MatMul", ["memory", "memory_w"], ["from_memory"]),
-        node("Add", ["from_memory", "memory_b"], ["gates_mem"]),
-        node("Split", ["gates_in", "thirds"], ["ri", "zi", "ni"], axis=2),
-        node("Split", ["gates_mem", "thirds"], ["rm", "zm", "nm"], axis=2),
-        node("Add", ["ri", "rm"], ["rs"]), node("Sigmoid", ["rs"], ["r"]),
-        node("Add", ["zi", "zm"], ["zs"]), node("Sigmoid", ["zs"], ["z"]),
-        node("Mul", ["r", "nm"], ["rn"]), node("Add", ["ni", "rn"], ["ns"]), node("Tanh", ["ns"], ["n"]),
-        node("Sub", ["one", "z"], ["fresh"]), node("Mul", ["fresh", "n"], ["new"]),
-        node("Mul", ["z", "memory"], ["kept"]), node("Add", ["new", "kept"], ["remembered"]),
-        node("MatMul", ["remembered", "decide_w"], ["votes"]),
-        node("ReduceMean", ["votes"], ["vote"], axes=[0], keepdims=0),
-        node("Add", ["vote", "decide_b"], ["log_odds"]),
-    ]
+    memories = [f"memory_{k}" for k in range(len(members))]
+    nodes = [node("Split", ["memory", "apart"], memories, axis=0)]
+    for k, memory in enumerate(memories):
+        nodes += [
+            node("Gemm", ["evidence", f"project_w_{k}", f"project_b_{k}"], [f"projected_{k}"]),
+            node("Relu", [f"projected_{k}"], [f"seen_{k}"]), node("Unsqueeze", [f"seen_{k}", "front"], [f"step_{k}"]),
+            node("GRU", [f"step_{k}", f"input_w_{k}", f"memory_w_{k}", f"bias_{k}", "", memory],
+                 ["", f"kept_{k}"], hidden_size=width, linear_before_reset=1),
+            node("Squeeze", [f"kept_{k}", "front"], [f"flat_{k}"]),
+            node("Gemm", [f"flat_{k}", f"decide_w_{k}", f"decide_b_{k}"], [f"vote_{k}"])]
+    nodes += [node("Concat", [f"kept_{k}" for k in range(len(members))], ["remembered"], axis=0),
+              node("Mean", [f"vote_{k}" for k in range(len(members))], ["log_odds"])]
     tensor, real = helper.make_tensor_value_info, TensorProto.FLOAT
     graph = helper.make_graph(
         nodes, "person_detector",
-        [tensor("evidence", real, [1, constants["project_w"].shape[0]]), tensor("memory", real, [members, 1, width])],
-        [tensor("log_odds", real, [1, 1]), tensor("remembered", real, [members, 1, width])],
+        [tensor("evidence", real, [1, streams]), tensor("memory", real, [len(members), 1, width])],
+        [tensor("log_odds", real, [1, 1]), tensor("remembered", real, [len(members), 1, width])],
         [numpy_helper.from_array(value, name) for name, value in constants.items()])
     made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], producer_name="talkover")
     made.ir_version = 9

@@ -131,7 +131,8 @@ def noises(robot: np.random.Generator, rng: np.random.Generator, speeds: np.ndar
     if robot.uniform() < 0.35:     # six arms of one make
         for box in boxes[2:7]:
             box.whine_hz, box.teeth_hz = boxes[1].whine_hz * robot.uniform(0.97, 1.03), boxes[1].teeth_hz
-            box.resonances = [(min(hertz * robot.uniform(0.7, 1.4), 7000.0), quality) for hertz, quality in boxes[1].resonances]
+            box.resonances = [(min(hertz * robot.uniform(0.7, 1.4), 7000.0), quality)
+                              for hertz, quality in boxes[1].resonances]
     lag = int(robot.uniform(1, 6))
     real = np.concatenate([np.zeros((lag, JOINTS)), speeds])[:len(speeds)]
     samples = len(speeds) * RATE // ROWS_HZ

@@ -9,12 +9,12 @@ import numpy as np
 import torch
 
 from training.measure import Scored, report
-from training.model import Detector, export
+from training.model import Detector, member, write
 
 CROP = 800          # blocks of one training sequence
 BATCH = 16
-INPUT_NOISE = 0.20      # of a standard deviation, fresh in every block
-OFFSET_NOISE = 0.40     # constant in a sequence: another robot's bias
+INPUT_NOISE = 0.15      # of a standard deviation, fresh in every block
+OFFSET_NOISE = 0.25     # constant in a sequence: another robot's bias
 GROUP_DROP = 0.08       # chance that a group of streams is blanked in a sequence: none may carry the decision alone
 OVER_MOTORS_WEIGHT = 1.5   # loss of blocks with a person over the motors: the hardest, and the reason for all this
 FALSE_ALARM_WEIGHT = 1.5   # loss of blocks without a person: a false stop is worse than 10 ms of delay
@@ -98,7 +98,8 @@ def main() -> None:
         if epoch % 6 == 5 or epoch == options.epochs - 1:
             print(report(log_odds(model, held_out)), flush=True)
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    export(model, options.out)
+    write([member(model)], options.out)
+    np.savez(options.out.with_suffix(".npz"), **member(model))   # for training.ensemble
 
 
 if __name__ == "__main__":

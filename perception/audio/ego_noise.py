@@ -31,6 +31,8 @@ class EgoNoiseConfig:
     upward_if_broad: float = 0.15     # upward steps shrink to this while a broad excess, likely a voice, is there
     broad_share: float = 0.35         # of bands at more than twice the prediction
     motor_share_exponent: float = 0.6  # lets a motor term that starts too low catch up
+    still: float = 0.05               # activity from which motors sound: then the floor must not learn their noise ...
+    floor_upward: float = 0.1         # ... so its upward steps shrink to this; a fan that starts is still learnt in 3 s
     start_leak: float = 0.2           # residual echo over echo estimate
     # power in a band a unit of activity: a little above the median of simulated robots (training/README.md), because
     # a term that starts too low has a tiny share and never grows
@@ -41,14 +43,24 @@ class EgoNoiseConfig:
 class Expected:
     """Predicted powers of one frame."""
 
-    echo: Powers       # (BANDS,)
-    floor: Powers      # (BANDS,)
-    motors: Powers     # (BANDS,)
+    parts: Powers      # (2 + ACTIVITIES, BANDS) echo, floor, each motor activity
+    total: Powers      # (BANDS,) their sum
     bins: Powers       # (BINS,) all of it, with the fine structure of the echo
 
     @property
-    def total(self) -> Powers:
-        return self.echo + self.floor + self.motors
+    def echo(self) -> Powers:
+        """(BANDS,)"""
+        return self.parts[0]
+
+    @property
+    def floor(self) -> Powers:
+        """(BANDS,)"""
+        return self.parts[1]
+
+    @property
+    def motors(self) -> Powers:
+        """(BANDS,)"""
+        return self.parts[2:].sum(axis=0)
 
 
 class MotorActivity:
@@ -71,41 +83,36 @@ class MotorActivity:
         return self._recent.max(axis=0)
 
 
-def bounded(values: Powers, low: float, high: float) -> Powers:
-    """np.clip without its overhead, which matters a hundred times a second."""
-    return np.minimum(np.maximum(values, np.float32(low)), np.float32(high))
-
-
 class EgoNoise:
     """Predicts the power of a frame before it is judged, then learns from it."""
 
+    _LEAST = np.array([1e-4, 1e-9, *[1e-7] * len(ACTIVITIES)], np.float32)[:, None]
+    _MOST = np.array([100.0, 1e4, *[1e3] * len(ACTIVITIES)], np.float32)[:, None]
+
     def __init__(self, config: EgoNoiseConfig = EgoNoiseConfig()):
         self.config = config
-        self.leak: Powers = np.full(BANDS, config.start_leak, np.float32)
-        self.floor: Powers | None = None
-        self.motors: Powers = np.repeat(np.array(config.start_motor, np.float32)[:, None], BANDS, axis=1)
+        start = (config.start_leak, 0.0, *config.start_motor)
+        self.terms: Powers = np.repeat(np.array(start, np.float32)[:, None], BANDS, axis=1)   # leak, floor, motors
+        self._drive: Powers = np.ones((len(start), BANDS), np.float32)
         self._echo_bins: Powers = np.zeros(BINS, np.float32)
-        self._echo_bands: Powers = np.zeros(BANDS, np.float32)
-        self._activity: Powers = np.zeros(len(ACTIVITIES), np.float32)
         self._breadth = 0.0
         self._age_s = 0.0
 
     def predict(self, residual: Powers, echo: Powers, activity: NDArray[np.float64]) -> Expected:
         """residual (BANDS,), echo estimate (BINS,) powers of this frame; activity (5,)."""
-        if self.floor is None:
-            self.floor = np.maximum(residual, 1e-9)
+        if self._age_s == 0.0:
+            self.terms[1] = np.maximum(residual, 1e-9)
         self._echo_bins = np.maximum(echo, self.config.echo_decay * self._echo_bins)
-        self._echo_bands = in_bands(self._echo_bins)
-        self._activity = activity.astype(np.float32)
-        motors = self._activity @ self.motors
-        leaked = self.leak * self._echo_bands
-        bins = (BIN_FROM_BANDS @ self.leak) * self._echo_bins + BIN_FROM_BANDS @ ((self.floor + motors) / _BAND_BINS)
-        return Expected(leaked, self.floor, motors, bins.astype(np.float32))
+        self._drive[0] = in_bands(self._echo_bins)
+        self._drive[2:] = activity[:, None]
+        parts = self.terms * self._drive
+        total = parts.sum(axis=0)
+        leak, steady = BIN_FROM_BANDS @ self.terms[0], BIN_FROM_BANDS @ ((total - parts[0]) / _BAND_BINS)
+        return Expected(parts, total, leak * self._echo_bins + steady)
 
     def learn(self, residual: Powers, expected: Expected, disturbed: bool) -> None:
         """disturbed: the canceller was just moved, a broad excess is then no sign of a voice."""
         config = self.config
-        assert self.floor is not None
         total = expected.total + 1e-12
         ratio = residual / total
         self._breadth += 0.2 * (np.count_nonzero(ratio > 2) / BANDS - self._breadth)
@@ -114,7 +121,8 @@ class EgoNoise:
         step = np.minimum(np.maximum(ratio - 1, -0.9), 1.5) * config.rate * (config.fast if settling else 1.0)
         if self._breadth > config.broad_share and not (settling or disturbed):
             step = np.where(step > 0, step * config.upward_if_broad, step)
-        self.leak = bounded(self.leak * np.exp(step * expected.echo / total), 1e-4, 100.0)
-        self.floor = bounded(self.floor * np.exp(step * expected.floor / total), 1e-9, 1e4)
-        shares = (self._activity[:, None] * self.motors / total) ** config.motor_share_exponent
-        self.motors = bounded(self.motors * np.exp(step * shares), 1e-7, 1e3)
+        steps = step * (expected.parts / total)
+        if float(self._drive[2:, 0].max()) > config.still:
+            steps[1] = np.where(step > 0, config.floor_upward * steps[1], steps[1])
+        steps[2:] = step * (expected.parts[2:] / total) ** config.motor_share_exponent
+        self.terms = np.minimum(np.maximum(self.terms * np.exp(steps), self._LEAST), self._MOST)

@@ -3,15 +3,16 @@
 Everything is a ratio or a share, so that levels, microphones and arrays do not matter. What the streams are worth:
 shared/reference/hearing-notes.md, "What each evidence is worth".
 """
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perception.audio.aec import Cancelled
-from perception.audio.block import BLOCK, Samples
+from perception.audio.block import Samples
 from perception.audio.ego_noise import ACTIVITIES, EgoNoise, EgoNoiseConfig, Expected
-from perception.audio.pitch import Pitch
+from perception.audio.pitch import RANGES, Pitch
 from perception.audio.spectrum import (
     BANDS,
     BIN_FROM_BANDS,
@@ -23,11 +24,11 @@ from perception.audio.spectrum import (
     in_bands,
     squared,
 )
-from perception.audio.vad import Silero, WebRtc
-from perception.audio.whitening import GROUPS, Whitening
+from perception.audio.vad import Silero
+from perception.audio.whitening import GROUPS, USED, Whitening
 
 PAIRS = BANDS // 2
-COUNT = BANDS + 5 * PAIRS + GROUPS + 2 + 6 + 3 + len(ACTIVITIES) + 5
+COUNT = 2 * BANDS + 5 * PAIRS + 2 * GROUPS + 2 + 6 + RANGES + 1 + len(ACTIVITIES) + 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class EvidenceConfig:
     coherence_rate: float = 0.12     # of residual and echo estimate: 80 ms
     least_gain: float = 0.1          # of the mask: deeper masks make musical tones that look like voices
     over: float = 1.3                # over-subtraction of the mask
-    kept: float = 0.4                # of the unmasked residual in the clean audio: harder masks cost words
+    kept: float = 0.4                # of the unmasked beam in the clean audio: harder masks cost words
     vad_level: float = 0.1           # RMS that the recent loudest sound is brought to before the VADs
     vad_most_gain: float = 30.0
     level_decay: float = 0.999       # of that loudest sound: 10 s
@@ -49,10 +50,10 @@ class Evidence:
     """One block's evidence and what later stages need of the way to it."""
 
     streams: NDArray[np.float32]     # (COUNT,)
-    masked: Samples                  # (160,) residual with the robot's own noise masked, 10 ms late
+    masked: Samples                  # (160,) the beam with the robot's own noise masked, 10 ms late
     clean: Samples                   # (160,) the same, masked gently: for speech recognition
     voiced: float                    # 0..1 periodicity of the masked residual
-    silero: tuple[float, float]      # speech probability of masked residual, of AEC3's output
+    silero: float                    # speech probability of the masked residual
     motors: float                    # 0..1, share of motors in the expected noise
     masked_bands: Powers             # (BANDS,) power left after the mask
 
@@ -62,9 +63,19 @@ def pairs(bands: Powers) -> Powers:
     return 0.5 * (bands[::2] + bands[1::2])
 
 
-def decibel_tens(ratio: Powers, low: float = -3.0, high: float = 3.0) -> Powers:
-    """log10 of a power ratio, clipped."""
-    return np.minimum(np.maximum(np.log10(ratio + 1e-9), low), high)
+# of log10 of power ratios: excess over all that is expected, the same in the beam, over the floor alone, microphone
+# over residual, whitened energy and fit, directional
+_SIZES = (2 * BANDS, PAIRS, PAIRS, 2 * GROUPS, 2)
+_LOW = np.repeat(np.array([-2, -1, -1, -2, -3], np.float32), _SIZES)
+_HIGH = np.repeat(np.array([3, 4, 3, 3, 3], np.float32), _SIZES)
+
+
+@dataclass(frozen=True, slots=True)
+class _Beam:
+    spectrum: Spectra    # (BINS,)
+    gain: Powers         # (BINS,) that leaves what is not the robot's own noise
+    excess: Powers       # (BANDS,)
+    bands: Powers        # (BANDS,) power left after the mask
 
 
 class EvidenceStreams:
@@ -76,56 +87,55 @@ class EvidenceStreams:
         self.ego_noise = EgoNoise(ego_noise)
         self._frames = Frames(2 * mics + 1)
         self._whitening = Whitening(mic_positions)
-        self._resynthesis = Resynthesis()
+        self._masked, self._gentle = Resynthesis(), Resynthesis()
         self._pitch = Pitch(3)
-        self._silero = Silero(2)
-        self._web_rtc = WebRtc()
+        self._silero = Silero(1)
         self._cross: Spectra = np.zeros((mics, BINS), np.complex64)
         self._autos: Powers = np.full((2, mics, BINS), 1e-12, np.float32)
         self._loudest = 0.003
         self._far_peak = 1e-4
         self._slip = 0.0
-        self._residual: Samples = np.zeros(BLOCK, np.float32)   # of the block before
         self._blocks = 0
 
-    def step(self, mics: Samples, cancelled: Cancelled, suppressed: Samples, far: Samples,
-             activity: NDArray[np.float64], slipped: bool, usable: NDArray[np.bool_]) -> Evidence:
-        """mics (M, 160); suppressed, far (160,) AEC3's output and aligned reference; activity (5,); usable (M,)."""
+    def step(self, mics: Samples, cancelled: Cancelled, far: Samples, activity: NDArray[np.float64], slipped: bool,
+             usable: NDArray[np.bool_]) -> Evidence:
+        """mics (M, 160); far (160,) the aligned reference; activity (5,) of the motors; usable (M,)."""
         count = len(mics)
         first = int(np.argmax(usable))
         spectra = self._frames.step(np.concatenate([cancelled.residual, cancelled.echo, mics[first:first + 1]]))
         residual, echo = spectra[:count], spectra[count:2 * count]
         use = (usable if usable.any() else ~usable).astype(np.float32)
         mean = use / use.sum()
-        residual_power, echo_power = squared(residual), squared(echo)
-        heard = in_bands(mean @ residual_power)
+        power = squared(spectra)
+        residual_power, echo_power = power[:count], power[count:2 * count]
+        heard, mic = in_bands(np.stack([mean @ residual_power, power[-1]]))
         self._slip = 1.0 if slipped else self._slip * self.config.slip_decay
         expected = self.ego_noise.predict(heard, mean @ echo_power, activity)
-        white = self._whitening.step(residual * use[:, None], expected)
+        white = self._whitening.step(residual, expected, use)
         self.ego_noise.learn(heard, expected, self._slip > 0.3)
         coherence = self._coherence(residual, echo, residual_power, echo_power, mean)
-        masked_spectrum, masked_bands = self._masked(residual[first], residual_power[first], expected)
-        masked = self._resynthesis.step(masked_spectrum)
-        clean = self.config.kept * self._residual + (1 - self.config.kept) * masked
-        self._residual = cancelled.residual[first]
-        strength, pitch = self._pitch.step(np.stack([masked, cancelled.residual[first], cancelled.echo[first]]))
-        vads = self._vads(mics[first], masked, suppressed)
+        beam = self._beam(residual, residual[first], expected)
+        masked = self._masked.step(beam.spectrum * beam.gain)
+        clean = self._gentle.step(beam.spectrum * (self.config.kept + (1 - self.config.kept) * beam.gain))
+        strength, pitch, ranges = self._pitch.step(np.stack([masked, cancelled.residual[first],
+                                                             cancelled.echo[first]]))
+        silero = self._speech_odds(mics[first], masked)
         total = expected.total + 1e-12
-        far_level, far_now = self._far_activity(far)
+        excess = heard / total
+        motors = expected.motors
+        ratios = np.concatenate([excess, beam.excess, pairs(heard / (expected.floor + 1e-12)),
+                                 pairs((mic + 1e-12) / (heard + 1e-12)), white.energy, white.fit,
+                                 (white.directional, white.peak)])
+        octaves = np.log2(pitch / 150)
         streams = np.concatenate([
-            decibel_tens(heard / total, -2),
-            pairs(decibel_tens(heard / (expected.floor + 1e-12), -1, 4)),
-            pairs(decibel_tens((in_bands(squared(spectra[2 * count])) + 1e-12) / (heard + 1e-12), -1)),
-            pairs(coherence), pairs(expected.echo / total), pairs(expected.motors / total),
-            decibel_tens(white.energy, -2), (np.log10(white.directional + 1e-3), np.log10(white.peak + 1e-3)),
-            strength, np.abs(np.log2(pitch[0] / pitch[1:])), (np.log2(pitch[0] / 150),),
-            vads, np.log10(1 + activity),
-            (self._slip, far_level, far_now, min(1.0, self._blocks / 300), np.count_nonzero(heard > 2 * total) / BANDS),
+            np.minimum(np.maximum(np.log10(ratios + 1e-9), _LOW), _HIGH),
+            pairs(coherence), pairs(expected.echo / total), pairs(motors / total),
+            strength, np.abs(octaves[0] - octaves[1:]), octaves[:1], ranges, (silero,), np.log10(1 + activity),
+            (self._slip, *self._far_activity(far), min(1.0, self._blocks / 300), np.count_nonzero(excess > 2) / BANDS),
         ]).astype(np.float32)
         self._blocks += 1
-        motors = float(expected.motors.sum() / total.sum())
-        return Evidence(streams, masked, clean, float(strength[0]), (float(self._silero.probability[0]),
-                        float(self._silero.probability[1])), motors, masked_bands)
+        return Evidence(streams, masked, clean, float(strength[0]), float(self._silero.probability[0]),
+                        float(motors.sum() / total.sum()), beam.bands)
 
     def _coherence(self, residual: Spectra, echo: Spectra, residual_power: Powers, echo_power: Powers,
                    mean: Powers) -> Powers:
@@ -137,24 +147,30 @@ class EvidenceStreams:
         common = mean @ (squared(self._cross) / (self._autos[1] + 1e-10))
         return np.minimum(in_bands(common) / (in_bands(mean @ self._autos[0]) + 1e-10), 1)
 
-    def _masked(self, residual: Spectra, power: Powers, expected: Expected) -> tuple[Spectra, Powers]:
-        bands = in_bands(power)
-        by_band = BIN_FROM_BANDS @ (1 - self.config.over * expected.total / (bands + 1e-12))
-        by_bin = 1 - self.config.over * expected.bins / (power + 1e-12)
+    def _beam(self, residual: Spectra, one: Spectra, expected: Expected) -> "_Beam":
+        """The array's beam where there is one, microphone `one` (BINS,) elsewhere; and the mask of what is expected."""
+        spectrum, bins = one.copy(), expected.bins.copy()
+        spectrum[USED] = self._whitening.listen(residual)
+        bins[USED] *= self._whitening.passed
+        power = squared(spectrum)
+        in_band, expected_in_band = in_bands(np.stack([power, bins]))
+        excess = in_band / (expected_in_band + 1e-12)
+        by_band = BIN_FROM_BANDS @ (1 - self.config.over / (excess + 1e-9))
+        by_bin = 1 - self.config.over * bins / (power + 1e-12)
         gain = np.maximum(np.minimum(by_band, 0.5 * (by_band + by_bin)), self.config.least_gain)
-        return residual * gain, in_bands(power * gain**2)
+        return _Beam(spectrum, gain, excess, in_bands(power * gain**2))
 
-    def _vads(self, mic: Samples, masked: Samples, suppressed: Samples) -> NDArray[np.float32]:
-        """Silero on masked residual and AEC3's output (log-odds / 4), webrtcvad on the latter (0, 1)."""
+    def _speech_odds(self, mic: Samples, masked: Samples) -> float:
+        """Silero's log-odds / 4 on the masked residual at the level that the microphone would have."""
         level = float(np.sqrt(mic @ mic / mic.size))
         self._loudest = max(level, self._loudest * self.config.level_decay, 1e-5)
         gain = np.float32(min(self.config.vad_level / self._loudest, self.config.vad_most_gain))
-        both = np.clip(gain * np.stack([masked, suppressed]), -1, 1)
-        probability = np.clip(self._silero.step(both), 1e-4, 1 - 1e-4)
-        return np.append(np.log(probability / (1 - probability)) / 4, self._web_rtc.step(both[1]))
+        probability = min(max(float(self._silero.step(np.minimum(np.maximum(gain * masked, -1), 1)[None])[0]), 1e-4),
+                          1 - 1e-4)
+        return math.log(probability / (1 - probability)) / 4
 
     def _far_activity(self, far: Samples) -> tuple[float, float]:
         """The reference's level against its recent peak (log10 of power, 0 loud, -4 silent), and whether it plays."""
         power = float(far @ far) / far.size
         self._far_peak = max(power, self._far_peak * self.config.level_decay, 1e-6)
-        return float(np.clip(np.log10(power / self._far_peak + 1e-4), -4, 0)), float(power > 1e-7)
+        return min(max(math.log10(power / self._far_peak + 1e-4), -4.0), 0.0), float(power > 1e-7)

@@ -6,7 +6,6 @@ from numpy.typing import NDArray
 
 from calibration.health import Health
 from perception.audio.aec import Cancelled, CancellerConfig, EchoCanceller
-from perception.audio.aec3 import Aec3
 from perception.audio.alignment import Alignment, AlignmentConfig
 from perception.audio.block import BLOCK, AudioBlock, Samples
 from perception.audio.ego_noise import EgoNoiseConfig, MotorActivity
@@ -46,7 +45,6 @@ class FrontEnd:
         self._microphones = Microphones(mics, config.microphones)
         self._canceller = EchoCanceller(mics, config.canceller)
         self._alignment = Alignment(playback_delay_s, self._canceller.history, config.alignment)
-        self._aec3 = Aec3()
         self._motors = MotorActivity(config.ego_noise)
         self._evidence = EvidenceStreams(mic_positions, config.evidence, config.ego_noise)
 
@@ -57,10 +55,8 @@ class FrontEnd:
         cancelled = self._canceller.step(checked.mics, far, checked.usable)
         first = int(np.argmax(checked.usable))
         slipped = self._realign(checked.mics[first], cancelled, first) or block.gap
-        suppressed = self._aec3.step(checked.mics[first], far[BLOCK:])
         activity = self._motors.step(commanded_velocity)
-        evidence = self._evidence.step(checked.mics, cancelled, suppressed, far[BLOCK:], activity, slipped,
-                                       checked.usable)
+        evidence = self._evidence.step(checked.mics, cancelled, far[BLOCK:], activity, slipped, checked.usable)
         return Fronted(cancelled, evidence, checked.usable, activity, checked.reference, self._alignment.known,
                        slipped, checked.health)
 
