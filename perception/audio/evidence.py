@@ -24,11 +24,11 @@ from perception.audio.spectrum import (
     in_bands,
     squared,
 )
-from perception.audio.vad import Silero
+from perception.audio.vad import Silero, WebRtc
 from perception.audio.whitening import GROUPS, USED, Whitening
 
 PAIRS = BANDS // 2
-COUNT = 2 * BANDS + 5 * PAIRS + 2 * GROUPS + 2 + 6 + RANGES + 1 + len(ACTIVITIES) + 5
+COUNT = 2 * BANDS + 5 * PAIRS + 2 * GROUPS + 2 + 6 + RANGES + 2 + len(ACTIVITIES) + 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class EvidenceStreams:
         self._whitening = Whitening(mic_positions)
         self._masked, self._gentle = Resynthesis(), Resynthesis()
         self._pitch = Pitch(3)
-        self._silero = Silero(1)
+        self._silero, self._web_rtc = Silero(1), WebRtc()
         self._cross: Spectra = np.zeros((mics, BINS), np.complex64)
         self._autos: Powers = np.full((2, mics, BINS), 1e-12, np.float32)
         self._loudest = 0.003
@@ -117,9 +117,8 @@ class EvidenceStreams:
         beam = self._beam(residual, residual[first], expected)
         masked = self._masked.step(beam.spectrum * beam.gain)
         clean = self._gentle.step(beam.spectrum * (self.config.kept + (1 - self.config.kept) * beam.gain))
-        strength, pitch, ranges = self._pitch.step(np.stack([masked, cancelled.residual[first],
-                                                             cancelled.echo[first]]))
-        silero = self._speech_odds(mics[first], masked)
+        strength, pitch, ranges = self._pitch.step(np.stack([masked, clean, cancelled.echo[first]]))
+        vads = self._vads(mics[first], masked)
         total = expected.total + 1e-12
         excess = heard / total
         motors = expected.motors
@@ -130,7 +129,7 @@ class EvidenceStreams:
         streams = np.concatenate([
             np.minimum(np.maximum(np.log10(ratios + 1e-9), _LOW), _HIGH),
             pairs(coherence), pairs(expected.echo / total), pairs(motors / total),
-            strength, np.abs(octaves[0] - octaves[1:]), octaves[:1], ranges, (silero,), np.log10(1 + activity),
+            strength, np.abs(octaves[0] - octaves[1:]), octaves[:1], ranges, vads, np.log10(1 + activity),
             (self._slip, *self._far_activity(far), min(1.0, self._blocks / 300), np.count_nonzero(excess > 2) / BANDS),
         ]).astype(np.float32)
         self._blocks += 1
@@ -160,14 +159,14 @@ class EvidenceStreams:
         gain = np.maximum(np.minimum(by_band, 0.5 * (by_band + by_bin)), self.config.least_gain)
         return _Beam(spectrum, gain, excess, in_bands(power * gain**2))
 
-    def _speech_odds(self, mic: Samples, masked: Samples) -> float:
-        """Silero's log-odds / 4 on the masked residual at the level that the microphone would have."""
+    def _vads(self, mic: Samples, masked: Samples) -> tuple[float, float]:
+        """Silero (log-odds / 4) and WebRTC's (0, 1) on the masked beam at the level that the microphone would have."""
         level = float(np.sqrt(mic @ mic / mic.size))
         self._loudest = max(level, self._loudest * self.config.level_decay, 1e-5)
         gain = np.float32(min(self.config.vad_level / self._loudest, self.config.vad_most_gain))
-        probability = min(max(float(self._silero.step(np.minimum(np.maximum(gain * masked, -1), 1)[None])[0]), 1e-4),
-                          1 - 1e-4)
-        return math.log(probability / (1 - probability)) / 4
+        loud = np.minimum(np.maximum(gain * masked, -1), 1)
+        probability = min(max(float(self._silero.step(loud[None])[0]), 1e-4), 1 - 1e-4)
+        return math.log(probability / (1 - probability)) / 4, float(self._web_rtc.step(loud))
 
     def _far_activity(self, far: Samples) -> tuple[float, float]:
         """The reference's level against its recent peak (log10 of power, 0 loud, -4 silent), and whether it plays."""

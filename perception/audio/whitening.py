@@ -50,7 +50,11 @@ class Whitening:
         hertz = USED_BINS * BIN_HZ
         azimuth = 2 * np.pi * np.arange(config.directions) / config.directions
         vectors = np.stack([np.cos(azimuth), np.sin(azimuth), 0 * azimuth], axis=1)
-        self._steering = steering(mic_positions, hertz, vectors)                         # (F, M, D)
+        columns = steering(mic_positions, hertz, vectors)                                # (F, M, D)
+        self._rows = np.ascontiguousarray(columns.conj().transpose(0, 2, 1))             # (F, D, M)
+        outer = (columns.conj()[:, :, None] * columns[:, None]).reshape(bins, count**2, -1)
+        # d^H R d of a flat R whose real and imaginary parts alternate
+        self._norms = np.stack([outer.real, -outer.imag], axis=2).reshape(bins, 2 * count**2, -1).astype(np.float32)
         self._diffuse = diffuse_coherence(mic_positions, hertz)                          # (F, M, M)
         self._eye = np.eye(count, dtype=np.complex64)
         self._coherence = np.broadcast_to(self._eye, (3, bins, count, count)).copy()
@@ -108,9 +112,9 @@ class Whitening:
 
     def _directional(self, white: Spectra, inverse: Spectra, total: Powers, bins: slice) -> tuple[float, float]:
         """Far-field likelihood of the best direction, and over the mean."""
-        columns = self._steering[bins]
-        beams = (columns.conj() * white[:, :, None]).sum(axis=1)                         # (F/2, D)
-        norms = (columns.conj() * (inverse @ columns)).real.sum(axis=1) + 1e-6           # d^H R^-1 d
+        beams = (self._rows[bins] @ white[:, :, None])[:, :, 0]                          # (F/2, D)
+        flat = inverse.reshape(len(white), 1, -1).view(np.float32)
+        norms = (flat @ self._norms[bins])[:, 0] + 1e-6                                  # d^H R^-1 d
         power = (beams.real**2 + beams.imag**2) / (norms * total[:, None])
         likelihood = np.minimum(power, 30.0).mean(axis=0)        # one bin alone is no voice
         self._likelihood += self.config.smoothing * (likelihood - self._likelihood)
