@@ -37,6 +37,7 @@ class EgoNoiseConfig:
     # power in a band a unit of activity: a little above the median of simulated robots (training/README.md), because
     # a term that starts too low has a tiny share and never grows
     start_motor: tuple[float, ...] = (0.05, 0.06, 0.05, 0.05, 0.1)
+    start_spectrum: tuple[tuple[float, ...], ...] = ()   # the same by band (5 x BANDS) as calibrated, if it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +92,15 @@ class EgoNoise:
 
     def __init__(self, config: EgoNoiseConfig = EgoNoiseConfig()):
         self.config = config
-        start = (config.start_leak, 0.0, *config.start_motor)
-        self.terms: Powers = np.repeat(np.array(start, np.float32)[:, None], BANDS, axis=1)   # leak, floor, motors
-        self._drive: Powers = np.ones((len(start), BANDS), np.float32)
+        motors = np.repeat(np.array(config.start_motor, np.float32)[:, None], BANDS, axis=1)
+        if config.start_spectrum:
+            motors = np.array(config.start_spectrum, np.float32)
+        if motors.shape != (len(ACTIVITIES), BANDS):
+            raise ValueError(f"ego_noise.start_spectrum: {motors.shape} numbers, expected {len(ACTIVITIES)} activities "
+                             f"({', '.join(ACTIVITIES)}) x {BANDS} bands")
+        around = np.ones(BANDS, np.float32)
+        self.terms: Powers = np.stack([config.start_leak * around, 0 * around, *motors])   # leak, floor, motors
+        self._drive: Powers = np.ones_like(self.terms)
         self._echo_bins: Powers = np.zeros(BINS, np.float32)
         self._breadth = 0.0
         self._age_s = 0.0
