@@ -140,6 +140,14 @@ class Answering:
         notes.tell("reply_resumed", generation=generation, of=rest.generation, reason=reason)
         return True
 
+    def hush(self, notes: Notes, reason: str) -> None:
+        """What stopped the answer may have been a stop word: stay silent. The engine keeps the rest for "go on"."""
+        if self.stopped is not None:
+            rest = self.stopped[0]
+            notes.tell("reply_superseded", generation=rest.generation, heard=rest.heard, unheard=rest.unheard,
+                       reason=reason)
+        self.stopped = None
+
     def recover(self, notes: Notes, reason: str) -> None:
         """A committed turn turns out to hold no words: give back the answer that it superseded, if it did."""
         answer = self.running

@@ -29,6 +29,7 @@ from dialogue.speaker import Speaker, SpeakerConfig
 from dialogue.turns import Context, Overlap, PersonTurn, TurnConfig, Turns
 from dialogue.words import is_echo, is_empty, is_stop
 from motion.intent import Gaze, GestureName, Mode, MotionIntent
+from perception.audio.active_listening import AT_EASE, ActiveListening, ListeningConfig
 from perception.audio.block import Samples, frozen_samples
 from perception.audio.scene import SoundScene
 from perception.people import Person
@@ -48,6 +49,7 @@ class DialogueConfig:
     """The configs of the parts. greets: the robot speaks first when somebody comes and looks at it."""
 
     turns: TurnConfig = field(default_factory=TurnConfig)
+    listening: ListeningConfig = field(default_factory=ListeningConfig)
     speaker: SpeakerConfig = field(default_factory=SpeakerConfig)
     attention: AttentionConfig = field(default_factory=AttentionConfig)
     cues: CueConfig = field(default_factory=CueConfig)
@@ -76,6 +78,7 @@ class Dialogue:
         self.config = config
         self.floor = Floor()
         self.turns, self.overlap = Turns(config.turns), Overlap(config.turns)
+        self.listening, self.manner = ActiveListening(config.listening), AT_EASE
         self.answering = Answering(self.floor, Speaker(config.speaker), config.answering, phrases)
         self.attention, self.cues = Attention(config.attention), Cues(config.cues)
         self._said = ("", -1e9)                         # the robot's last words and when they sounded (s)
@@ -87,10 +90,7 @@ class Dialogue:
 
     def step(self, t: float, people: tuple[Person, ...], sight: Sight, sound: SoundScene, replies: tuple[Reply, ...],
              blocks: int, head_yaw: float | None = None, parking: bool = False) -> Turn:
-        """The tick at t (s). head_yaw: rad in base, to answer only when the person is faced; None: unknown.
-
-        parking: the run is about to end; the robot falls silent and lies down.
-        """
+        """The tick at t (s). head_yaw: rad in base, to answer whom it faces only; None: unknown. parking: the end."""
         notes = Notes(t)
         if parking:
             return self._parked(notes, blocks)
@@ -102,22 +102,21 @@ class Dialogue:
         look = self.attention.step(t, people, self.floor.state, head_yaw)
         self._act(notes, people)
         self.answering.start(notes, self.attention.facing(head_yaw))
-        speaker = self.answering.speaker
-        out = speaker.step(blocks)
+        out = self.answering.speaker.step(blocks)
         self.answering.follow(notes, self._quiet_since)
         if self.floor.state in ROBOT_SOUNDS:
-            self._said = (speaker.said, t)
+            self._said = (self.answering.speaker.said, t)
         spoken = np.concatenate([block.samples for block in out]) if out else np.zeros(0)
-        return Turn(self._intent(t, look, head_yaw), frozen_samples(spoken), out, speaker.live, tuple(notes.requests),
-                    tuple(notes.events), self.floor.state, self.answering.history)
+        return self._turn(notes, self._intent(t, look, head_yaw), spoken, out)
 
     def _parked(self, notes: Notes, blocks: int) -> Turn:
         if self.floor.state in ROBOT_SOUNDS:
             self.answering.stop(notes, "the run ends", None)
-        speaker = self.answering.speaker
-        out = speaker.step(blocks)
         intent = MotionIntent(notes.t, "park", reason="the run ends")
-        return Turn(intent, frozen_samples(np.zeros(0)), out, speaker.live, tuple(notes.requests),
+        return self._turn(notes, intent, np.zeros(0), self.answering.speaker.step(blocks))
+
+    def _turn(self, notes: Notes, intent: MotionIntent, spoken: np.ndarray, out: tuple[SpeakerBlock, ...]) -> Turn:
+        return Turn(intent, frozen_samples(spoken), out, self.answering.speaker.live, tuple(notes.requests),
                     tuple(notes.events), self.floor.state, self.answering.history)
 
     # hearing ------------------------------------------------------------------------------------------------------
@@ -129,30 +128,40 @@ class Dialogue:
         for heard in sound.heard:
             if heard.kind in ("speech_start", "speech_end"):
                 notes.tell(heard.kind, onset=heard.onset, evidence=heard.evidence)
-        if sound.speech:
-            self._quiet_since = notes.t
+        self._quiet_since = notes.t if sound.speech else self._quiet_since
         if self.floor.state in ROBOT_SOUNDS:
             self._overlap(notes, sound)
         else:
             self._sounds_since = notes.t
             self.turns.hear(notes.t, sound)
+        if self.floor.state not in ROBOT_SOUNDS:
+            self.manner = self.listening.rest()
 
     def _overlap(self, notes: Notes, sound: SoundScene) -> None:
-        """Lower the voice, stop it, or let it go on, as somebody speaks over it."""
+        """Rest the motors, lower the voice, stop it, or let it go on, as somebody speaks over it."""
         verdict, reason = self.overlap.step(notes.t, sound, self._sounds_since)
-        ducked = self.floor.state == "ducked"
         if verdict == "stop":
             self._asked = None
             self.answering.stop(notes, reason, sound.onset)
             self.turns.hear(notes.t, sound, began=True)
-        elif verdict == "ask":
+            return
+        if verdict == "ask":
             self._asked = self.turns.ask(self.overlap.onset, notes.t)
             notes.ask(Candidate(notes.t, self._asked.turn or 0, self._asked.onset, notes.t))
-        elif verdict == "duck" and not ducked:
+        ducks = verdict in ("duck", "ask") or (self.floor.state == "ducked" and self._waits(notes.t))
+        self._listen(notes, sound, ducks, reason)
+
+    def _listen(self, notes: Notes, sound: SoundScene, ducks: bool, reason: str) -> None:
+        """Take the step of active listening that the evidence asks for."""
+        before, self.manner = self.manner, self.listening.step(notes.t, sound.evidence, sound.motors, ducks)
+        self.answering.speaker.lower(self.manner.gain_db, self.manner.linger)
+        if self.manner.hold and not before.hold:
+            notes.tell("holds_still", evidence=sound.evidence, motors=sound.motors, step=self.manner.step)
+        low, ducked = self.manner.gain_db < 0.0, self.floor.state == "ducked"
+        if low and not ducked:
             self.floor.happen("duck")
-            self.answering.speaker.duck(True)
-            notes.tell("duck", onset=sound.onset, evidence=sound.evidence)
-        elif ducked and verdict in ("release", None) and not self._waits(notes.t):
+            notes.tell("duck", onset=sound.onset, evidence=sound.evidence, step=self.manner.step)
+        elif ducked and not low:
             self._release(notes, reason or "nobody was there")
 
     def _waits(self, t: float) -> bool:
@@ -162,7 +171,6 @@ class Dialogue:
     def _release(self, notes: Notes, reason: str) -> None:
         self._asked = None
         self.floor.happen("release")
-        self.answering.speaker.duck(False)
         notes.tell("release", reason=reason)
 
     def _overheard(self, notes: Notes, words: Transcript) -> None:
@@ -224,8 +232,7 @@ class Dialogue:
                 self.answering.history += (Line(notes.t, answer.person or "someone", words.text),)
 
     def _echoed(self, onset: float) -> str:
-        text, at = self._said
-        return text if onset < at + ECHO_MEMORY_S else ""
+        return self._said[0] if onset < self._said[1] + ECHO_MEMORY_S else ""
 
     # deciding -----------------------------------------------------------------------------------------------------
 
@@ -240,8 +247,9 @@ class Dialogue:
         turn = self.turns.open
         if turn is None or self.floor.state not in PERSON_SOUNDS:
             return
-        interrupted = self.floor.state != "person"
-        verdict = self.turns.verdict(notes.t, Context(interrupted, self.answering.asked, self._echoed(turn.onset)))
+        over = self.floor.state == "interrupted"
+        context = Context(self.floor.state != "person", over, self.answering.asked, self._echoed(turn.onset))
+        verdict = self.turns.verdict(notes.t, context)
         if verdict is None:
             return
         self.turns.close()
@@ -249,7 +257,9 @@ class Dialogue:
             self.answering.commit(notes, turn, self.attention.look.person, verdict)
             return
         notes.tell("turn_dropped", turn=turn.turn, kind=verdict.kind, reason=verdict.reason, guess=turn.guess or "")
-        if self.floor.state != "interrupted" or not self.answering.resume(notes, verdict.reason):
+        if verdict.kind == "hush":
+            self.answering.hush(notes, verdict.reason)
+        if not over or not self.answering.resume(notes, verdict.reason):
             self.floor.happen("drop")
 
     # acting -------------------------------------------------------------------------------------------------------
@@ -286,5 +296,5 @@ class Dialogue:
         """The motors rest while somebody may speak over the robot, and while it listens to whom it faces (F06)."""
         state = self.floor.state
         faced = state in PERSON_SOUNDS and self.attention.facing(head_yaw, self.attention.config.listening)
-        return MotionIntent(t, MODES[state], look.gaze, self._gesture, state == "ducked" or faced, look.urgency,
+        return MotionIntent(t, MODES[state], look.gaze, self._gesture, self.manner.hold or faced, look.urgency,
                             f"{state}: {look.reason}")

@@ -19,8 +19,10 @@ class SpeakerConfig:
     """How the voice begins, ends and gives way."""
 
     fade: float = 0.015            # s, at start, stop and resume: short enough for a stop, long enough not to click
-    duck_db: float = -12.0         # dB while somebody may be speaking over the robot (DESIGN.md)
-    ramp: float = 0.02             # s, of the duck gain, both ways
+    ramp_down: float = 0.02        # s for each 12 dB, when somebody may be speaking over the robot
+    ramp_up: float = 0.12          # s for each 12 dB, when nobody was: a swell is missed where a step is heard
+    linger: float = 0.4            # s of silence in all between two clauses when others are to have a gap to begin in;
+                                   # people leave 0.2 s, and 0.6 s begins to sound like the end
     playback_delay: float = 0.1    # s from here to the loudspeaker; what is on the way when stopped was not heard
 
 
@@ -47,6 +49,8 @@ class Outgoing:
         self.emitted = 0                           # samples handed out
         self.heard = 0                             # samples that left the loudspeaker
         self.done = False                          # the engine has sent all
+        self.linger = 0                            # samples of silence wanted between two clauses ...
+        self.waited = 0                            # ... and how many have passed since the last one's end
 
     def add(self, clause: Clause) -> bool:
         """Take a clause of this reply in any order; False when it is a duplicate or comes too late."""
@@ -63,7 +67,7 @@ class Outgoing:
         pieces: list[Samples] = []
         while count > 0:
             if not self.spoken or self.emitted >= self.spoken[-1].end:
-                if not self._begin_next():
+                if self._lingers() or not self._begin_next():
                     break
                 continue
             piece = self.spoken[-1]
@@ -79,8 +83,15 @@ class Outgoing:
             return False
         index = min(self.waiting)
         self.spoken.append(Spoken.begun(self.waiting.pop(index), self.emitted))
-        self.next_index = index + 1
+        self.next_index, self.waited = index + 1, 0
         return True
+
+    def _lingers(self) -> bool:
+        """The gap behind the last clause, its own silence included, is not yet as long as wanted."""
+        if not self.spoken:
+            return False
+        last = self.spoken[-1]
+        return self.waited + len(last.clause.samples) - last.last < self.linger
 
     @property
     def ready(self) -> bool:
@@ -119,20 +130,22 @@ class Speaker:
     def __init__(self, config: SpeakerConfig = SpeakerConfig()):
         self.config = config
         self.live = 0                              # generation whose blocks may reach the loudspeaker
-        self.ducked = False
+        self.lowered_db = 0.0                      # dB, where the gain goes to
+        self.lingering = False                     # wait at the end of a clause
         self.held = True                           # the reply waits for its moment
         self._outgoing: Outgoing | None = None
         self._tail = np.zeros(0, np.float32)       # the fade of what was stopped
         self._fade = 0.0                           # gain of the fade-in, 0..1
-        self._gain = 1.0                           # gain of the duck
+        self._gain_db = 0.0                        # of the duck, where it is
         delay_blocks = round(config.playback_delay / BLOCK_S)
         self._way: deque[tuple[int, int]] = deque([(0, 0)] * delay_blocks)   # (generation, end) not yet heard
 
     def begin(self, generation: int) -> None:
         """From now on only reply `generation` may be heard; it waits until `start`."""
         self.live = generation
-        self.held, self.ducked = True, False
-        self._fade = 0.0
+        self.held = True
+        self.lower(0.0)
+        self._fade = self._gain_db = 0.0
         self._outgoing = Outgoing(generation)
 
     def start(self) -> None:
@@ -156,9 +169,9 @@ class Speaker:
         if self._is_live(generation) and self._outgoing is not None:
             self._outgoing.done = True
 
-    def duck(self, low: bool) -> None:
-        """Lower the voice, or raise it again."""
-        self.ducked = low
+    def lower(self, gain_db: float, linger: bool = False) -> None:
+        """Bring the voice to gain_db (0: as it was made). linger: leave others a gap at the end of a clause."""
+        self.lowered_db, self.lingering = min(0.0, gain_db), linger
 
     def stop(self, quiet: int) -> Rest:
         """Fall silent now (the fade is all that still sounds) and be live as generation `quiet`, which has no reply."""
@@ -167,8 +180,9 @@ class Speaker:
         if not self.held and self._fade > 0.0:
             count = round(self.config.fade * ENGINE_RATE_HZ)
             sound = outgoing.take(count)
-            self._tail = sound * ramp(self._gain * self._fade, 0.0, 1.0 / count, len(sound))
-        self.live, self.held, self.ducked = quiet, True, False
+            self._tail = sound * ramp(self._fade * 10 ** (self._gain_db / 20), 0.0, 1.0 / count, len(sound))
+        self.live, self.held = quiet, True
+        self.lower(0.0)
         self._outgoing = None
         self._way = deque((0, 0) for _ in self._way)
         return rest
@@ -226,15 +240,16 @@ class Speaker:
 
     def _speak(self, outgoing: Outgoing) -> SpeakerBlock:
         offset = outgoing.emitted
+        outgoing.linger = round(self.config.linger * ENGINE_RATE_HZ) if self.lingering else 0
         sound = outgoing.take(BLOCK)
+        outgoing.waited += BLOCK - len(sound)
         if not len(sound):
             return SILENCE
         fade = ramp(self._fade, 1.0, 1.0 / (self.config.fade * ENGINE_RATE_HZ), len(sound))
-        low = 10 ** (self.config.duck_db / 20)
-        target = low if self.ducked else 1.0
-        gain = ramp(self._gain, target, (1.0 - low) / (self.config.ramp * ENGINE_RATE_HZ), len(sound))
-        self._fade, self._gain = float(fade[-1]), float(gain[-1])
-        return self._padded(outgoing.generation, offset, sound * fade * gain)
+        seconds = self.config.ramp_down if self.lowered_db < self._gain_db else self.config.ramp_up
+        gain_db = ramp(self._gain_db, self.lowered_db, 12.0 / (seconds * ENGINE_RATE_HZ), len(sound))
+        self._fade, self._gain_db = float(fade[-1]), float(gain_db[-1])
+        return self._padded(outgoing.generation, offset, sound * fade * 10 ** (gain_db / 20))
 
     @staticmethod
     def _padded(generation: int, offset: int, sound: Samples) -> SpeakerBlock:

@@ -5,8 +5,10 @@ The pause alone decides late; the words recognised ahead decide earlier (complet
 from dataclasses import dataclass
 from typing import Literal
 
-from dialogue.words import completeness, is_echo, is_empty, is_hum, is_murmur, is_stop
+from dialogue.words import completeness, is_echo, is_empty, is_hum, is_murmur, is_stop, may_be_stop
 from perception.audio.scene import SoundScene
+
+Kind = Literal["commit", "murmur", "empty", "echo", "hush"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,7 @@ class TurnConfig:
     word_hum: float = 0.5          # 0..1, below it a hum has turned into words
     settle: float = 0.15           # s after a confirmed voice before its absence is believed
     wordless: float = 0.45         # s from onset to end: a voice that long said something, even if no word was made out
+    call: float = 1.0              # s from onset to end: "stop", "wait", "stop stop" over the robot are no longer
 
 
 @dataclass
@@ -51,9 +54,9 @@ class PersonTurn:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a finished sound was."""
+    """What a finished sound was. hush: it may have been a stop word; silence answers that, and hurts nobody else."""
 
-    kind: Literal["commit", "murmur", "empty", "echo"]
+    kind: Kind
     reason: str
     pause: float                   # s
 
@@ -62,7 +65,8 @@ class Verdict:
 class Context:
     """What the sound came into. said: the robot's words that sounded when it began."""
 
-    interrupted: bool = False      # an answer stands still because of it
+    interrupted: bool = False      # an answer stands still or waits because of it
+    over: bool = False             # it was said over the robot's voice, and stopped it
     asked: bool = False            # the robot had asked something
     said: str = ""
 
@@ -125,8 +129,7 @@ class Turns:
         kind, wait, reason = self._reading(turn, context)
         return Verdict(kind, reason, pause) if pause >= wait else None
 
-    def _reading(self, turn: PersonTurn, context: Context) -> tuple[Literal["commit", "murmur", "empty", "echo"],
-                                                                    float, str]:
+    def _reading(self, turn: PersonTurn, context: Context) -> tuple[Kind, float, str]:
         """What it is as things stand, after which pause (s) that is decided, and why."""
         config, guess = self.config, turn.guess
         if guess is None:
@@ -135,6 +138,9 @@ class Turns:
         hums = is_empty(guess) and turn.hum >= config.murmur_hum and not context.asked
         if hums and (context.interrupted or not long):
             return "murmur", config.complete, "hums"
+        calls = context.over and not context.asked and turn.last_voice - turn.onset <= config.call
+        if calls and ((is_empty(guess) and long) or (may_be_stop(guess) and not is_stop(guess))):
+            return "hush", config.complete, "maybe a stop word"
         if is_empty(guess) and long:
             return "commit", config.unsure, "a voice, but no words"
         if is_empty(guess):
@@ -195,7 +201,8 @@ class Overlap:
         self._peak = max(self._peak, sound.level_db) if sound.duck or self._confirmed is not None else sound.level_db
         if sound.level_db >= self._peak - self.config.gone:
             self._loud_at = t
-        if sound.barge_in and self._confirmed is None:
+        in_a_gap = any(heard.kind == "speech_start" for heard in sound.heard)   # between clauses: nothing to barge into
+        if (sound.barge_in or in_a_gap) and self._confirmed is None:
             self._confirmed = t
             self.onset = sound.onset if sound.onset is not None else t
         if self._confirmed is None:

@@ -24,6 +24,7 @@ WHOLE_ALONE = STOPS | _set("yes yeah hello hi hey thanks goodbye bye okay sure p
 WHOLE_PAIRS = frozenset({"go on", "carry on", "come on", "hold on", "hang on", "come in", "i am", "you are", "it is"})
 CORRECTION = re.compile(r"^(oh |uh |um )?((no|wait|sorry|actually|hang on|hold on)\b.*\b(mean|meant|rather|instead)\b|"
                         r"i mean\b|i meant\b|no no\b|wait\b|no wait\b|scratch that\b|not that\b)")
+LIKE_STOP = 0.75    # of the letters in common: one of four wrong, one too many or too few
 ECHO_SHARE = 0.75   # of the words; a recogniser gets about one in ten wrong on the clean residue, more on an echo
 
 
@@ -51,6 +52,12 @@ def is_stop(text: str) -> bool:
     """Tells the robot to be silent: a stop word alone, or one that opens a short request."""
     words = words_of(text)
     return 0 < len(words) <= 4 and words[0] in STOPS
+
+
+def may_be_stop(text: str) -> bool:
+    """A single word or two that a recogniser may have made of "stop" over a voice: "top", "stomp", "shop"."""
+    words = words_of(text)
+    return 0 < len(words) <= 2 and all(SequenceMatcher(None, word, "stop").ratio() >= LIKE_STOP for word in words)
 
 
 def is_correction(text: str) -> bool:

@@ -47,6 +47,7 @@ class MotionConfig:
     workspace: WorkspaceConfig = field(default_factory=WorkspaceConfig)
     limiter: LimiterConfig = field(default_factory=LimiterConfig)
     displaced: float = radians(3.0)     # rad between goal and a late first measurement that is not lag and droop
+    patience_s: float = 1.0             # s of holding still after which a gesture that it cut short is over
     stale_s: float = 0.2                # s after which a measured pose is worth less than the commanded one
 
 
@@ -67,7 +68,7 @@ class Mover:
         self._placed = self._moving = False
         self._found: Array | None = None            # the last measured pose (9,)
         self._measured: HeadPose | None = None
-        self._t, self._urgency = 0.0, 0.0
+        self._t, self._urgency, self._held = 0.0, 0.0, 0
         self._pose = np.zeros(len(COORDINATES))
         self._pose[ANTENNAS] = model.rest_antennas
         self._joints = self._figure.joints(self._pose)
@@ -89,11 +90,14 @@ class Mover:
         self._place(joints)
         self._notice(intent)
         if intent.hold_still or intent.mode == "still":
-            self._gestures.stop()
+            self._held += 1
+            if intent.mode == "still" or self._held * DT > self.config.patience_s:
+                self._gestures.stop()
             if intent.mode == "still":
                 self._turn.calm_down()
             pose = self._limiter.hold()
         else:
+            self._held = 0
             layers, sway = self._layers(intent, spoken)
             wanted = self._waking.step(np.array(self._workspace.project(layers)))
             pose = self._limiter.step(wanted, sway, self._turn.hurries)
@@ -149,8 +153,10 @@ class Mover:
         self._moving = True
 
     def _notice(self, intent: MotionIntent) -> None:
-        """Takes over a new target, also while holding still. A turn that no new target asks for is calm."""
+        """Takes over a new target or gesture, also while holding still. A turn that no new target asks for is calm."""
         gaze = intent.gaze
+        if intent.gesture is not None and intent.mode not in ASLEEP:
+            self._gestures.start(intent.gesture)
         if gaze is None or not (isfinite(gaze.azimuth) and isfinite(gaze.elevation) and isfinite(gaze.distance or 0.0)):
             return
         change = abs(gaze.azimuth - self._gaze.azimuth) + abs(gaze.elevation - self._gaze.elevation)
@@ -163,8 +169,6 @@ class Mover:
         """The sum of all layers (9), still to be brought inside the workspace, and the sway (3,) rad."""
         asleep = intent.mode in ASLEEP
         glance = self._glances.step() if intent.mode == "idle" else self._glances.home()
-        if intent.gesture is not None and not asleep:
-            self._gestures.start(intent.gesture)
         urgency = DROWSY if asleep or self._waking.unfinished else self._urgency
         self._urgency = 0.0
         target = self._sleeping if asleep else self._aim(self._gaze)

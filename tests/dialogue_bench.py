@@ -90,7 +90,7 @@ class Talk:
         return [e for turn in self.turns for e in turn.events if not names or e.name in names]
 
     def names(self, *without: str) -> list[str]:
-        skip = {"heard_text", *without}
+        skip = {"heard_text", "holds_still", *without}
         return [e.name for e in self.events() if e.name not in skip]
 
     def asked(self, kind: type) -> list:

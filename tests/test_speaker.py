@@ -62,17 +62,37 @@ def test_a_stop_before_the_start_makes_no_sound():
     assert not sound(speaker, 10).any()
 
 
-def test_duck_is_12_db_lower_and_smooth_both_ways():
+def test_the_voice_is_lowered_fast_and_raised_slowly_and_both_smoothly():
     speaker = speaking(clause(1, 0, seconds=2.0))
     sound(speaker, 5)
-    speaker.duck(True)
+    speaker.lower(-12.0)
     low = sound(speaker, 6)
     assert np.isclose(20 * np.log10(low[-1] / 0.5), -12.0, atol=0.01)
     assert np.flatnonzero(np.isclose(low, low[-1]))[0] == pytest.approx(320, abs=2)   # 20 ms
-    speaker.duck(False)
-    high = sound(speaker, 6)
-    assert np.isclose(high[-1], 0.5)
-    assert np.max(np.abs(np.diff(np.concatenate([low, high])))) < 0.0015
+    speaker.lower(0.0)
+    high = sound(speaker, 15)
+    assert np.flatnonzero(np.isclose(high, 0.5))[0] == pytest.approx(1920, abs=2)     # 120 ms
+    assert np.max(np.abs(np.diff(np.concatenate([low, high])))) < 0.0025
+    speaker.lower(-6.0)
+    assert np.isclose(20 * np.log10(sound(speaker, 6)[-1] / 0.5), -6.0, atol=0.01)
+
+
+def test_a_gap_between_clauses_is_lengthened_while_it_lingers_and_nothing_is_lost():
+    def silence(linger, pause, until=100):
+        quiet = frozen_samples(np.concatenate([np.full(1600, 0.5), np.zeros(round(pause * 16000))]))
+        speaker = speaking(Clause(1, 0, "one", quiet), clause(1, 1, "two", seconds=0.1))
+        speaker.lower(0.0, linger)
+        first = sound(speaker, until)
+        speaker.lower(0.0)
+        out = np.concatenate([first, sound(speaker, 100)])
+        loud = np.flatnonzero(out)
+        assert speaker.heard_text == "one two" and speaker.over
+        return np.max(np.diff(loud)) / 16000
+    linger = SpeakerConfig().linger
+    assert silence(False, 0.12) == pytest.approx(0.12, abs=0.001)
+    assert silence(True, 0.12) == pytest.approx(linger, abs=0.011)
+    assert silence(True, 0.5) == pytest.approx(0.5, abs=0.001)                        # long enough by itself
+    assert silence(True, 0.12, until=30) == pytest.approx(0.2, abs=0.011)             # nobody came: it goes on at once
 
 
 def test_clauses_follow_without_a_gap_and_blocks_tell_their_offset():

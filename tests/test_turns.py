@@ -2,8 +2,8 @@
 import pytest
 
 from dialogue.turns import Context, Overlap, TurnConfig, Turns
-from dialogue.words import completeness, is_correction, is_echo, is_hum, is_murmur, is_stop
-from perception.audio.scene import SoundScene
+from dialogue.words import completeness, is_correction, is_echo, is_hum, is_murmur, is_stop, may_be_stop
+from perception.audio.scene import Heard, SoundScene
 
 CONFIG = TurnConfig()
 NEW = Context()
@@ -26,6 +26,7 @@ def test_completeness(text, expected):
     (is_hum, ["Mm-hmm.", "uh-huh", "Hm", "Mhm."], ["yes", "", "hm, no"]),
     (is_murmur, ["Yeah.", "Oh, really?", "I see.", "Mm-hmm."], ["stop", "yes please tell me about it", "no", ""]),
     (is_stop, ["Stop!", "No.", "Wait a moment.", "quiet please"], ["go on", "I will not stop", ""]),
+    (may_be_stop, ["Top.", "Stomp!", "stopp", "Shop stop"], ["", "no", "what", "stop the music please", "red"]),
     (is_correction, ["No, I meant the blue one.", "Wait.", "I mean the other", "sorry, I meant blue"],
      ["I know what that means", "no"]),
 ])
@@ -148,6 +149,12 @@ def test_somebody_who_pauses_long_is_given_more_time():
     turns.guess(turns.candidate(62.25).turn, "That is it.")
     assert turns.verdict(62.0 + CONFIG.complete + 0.02, Context()) is None
     assert turns.verdict(62.0 + CONFIG.unsure + 0.01, Context()).kind == "commit"
+
+
+def test_a_voice_that_begins_in_a_gap_between_two_clauses_takes_the_floor():
+    """The ears do not call it a barge-in: nothing plays."""
+    began = {"speech": True, "onset": 1.9, "hum": 0.1, "heard": (Heard(2.0, "speech_start", 1.9),)}
+    assert over((1.9, {}), (2.0, began)) == [None, "stop"]
 
 
 def over(*steps):

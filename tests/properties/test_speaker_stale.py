@@ -18,7 +18,8 @@ def clause(generation: int, index: int) -> Clause:
 
 operations = st.one_of(
     st.tuples(st.just("begin")), st.tuples(st.just("start")), st.tuples(st.just("stop")), st.tuples(st.just("resume")),
-    st.tuples(st.just("done"), st.integers(0, 3)), st.tuples(st.just("duck"), st.booleans()),
+    st.tuples(st.just("done"), st.integers(0, 3)),
+    st.tuples(st.just("lower"), st.sampled_from([0.0, -6.0, -12.0]), st.booleans()),
     st.tuples(st.just("clause"), st.integers(0, 3), st.integers(0, 5)),     # of the reply so many generations ago
     st.tuples(st.just("step"), st.integers(0, 4)),
 )
@@ -43,8 +44,8 @@ def test_no_block_of_a_reply_that_is_not_live_is_ever_emitted(todo, delay):
             speaker.resume(rest or Rest(0, (), 0, True, "", ""), generation)
         elif name == "start":
             speaker.start()
-        elif name == "duck":
-            speaker.duck(*given_)
+        elif name == "lower":
+            speaker.lower(*given_)
         elif name == "done":
             speaker.done(generation - given_[0])
         elif name == "clause":
