@@ -1,5 +1,8 @@
-"""`talkover bench`: the project's own figures, from whole runs in the simulated room."""
+"""`talkover bench`: the project's own figures, from whole runs in the simulated room or from recorded takes."""
 import argparse
+from pathlib import Path
+
+ALONE_MINUTES, HEARING_MINUTES = 10.0, 20.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -7,11 +10,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--answers", action="store_true", help="last word to first audio with the engine's true cost")
     parser.add_argument("--demo", type=int, metavar="SEEDS", help="the demo over so many seeds")
     parser.add_argument("--alone", type=int, metavar="SEEDS", help="self-interruptions while speaking and moving")
-    parser.add_argument("--minutes", type=float, default=10.0, help="of each --alone run (default 10)")
+    parser.add_argument("--minutes", type=float,
+                        help=f"of each --alone run (default {ALONE_MINUTES:g}), of all --hearing takes together "
+                             f"(default {HEARING_MINUTES:g})")
+    hearing = parser.add_argument_group("hearing", "who is heard over the robot's voice and motors")
+    hearing.add_argument("--hearing", action="store_true", help="the table of hearing, with a picture and hearing.json")
+    hearing.add_argument("--takes", type=Path, metavar="DIR", help="takes with truth.json (default: drawn ones)")
+    hearing.add_argument("--seed", type=int, default=1, help="of the drawn takes (default 1)")
+    hearing.add_argument("--ceiling", action="store_true", help="the same drawn takes without the robot's echo")
+    hearing.add_argument("--no-telemetry", action="store_true", help="the same takes without commanded speeds")
+    hearing.add_argument("--jobs", type=int, default=1, help="processes (default 1; speed figures want 1)")
+    hearing.add_argument("--out", type=Path, default=Path("out/hearing"), metavar="DIR",
+                         help="for hearing.json and hearing.png (default out/hearing)")
+    hearing.add_argument("--set", metavar="KEY=VALUE", action="append", default=[],
+                         help="a setting of the hearing stages, such as barge_in.stop_at=5")
     parser.epilog = "Without options: --tick and --answers."
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.hearing:
+        from robot.commands.hear import config_with
+        from robot.hearing_bench.run import HearingBench
+        from robot.hearing_bench.run import run as run_hearing
+        return run_hearing(HearingBench(
+            options.out, options.takes, HEARING_MINUTES if options.minutes is None else options.minutes, options.seed,
+            options.ceiling, options.no_telemetry, options.jobs, config_with(options.set)))
     from robot.service import figures
     chosen = options.tick or options.answers or options.demo or options.alone
     if options.tick or not chosen:
@@ -21,5 +44,6 @@ def run(options: argparse.Namespace) -> int:
     if options.demo:
         print("\n".join(figures.demo_figures(options.demo)), flush=True)
     if options.alone:
-        print("\n".join(figures.alone_figures(options.minutes, options.alone)), flush=True)
+        minutes = ALONE_MINUTES if options.minutes is None else options.minutes
+        print("\n".join(figures.alone_figures(minutes, options.alone)), flush=True)
     return 0
