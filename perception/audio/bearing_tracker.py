@@ -4,6 +4,7 @@ Each frame brings a log-likelihood over head-fixed looks; it is read at the dire
 have in the head at that moment. A head that turns moves the true direction and its mirror apart, so front and back are
 decided by the turn itself. (Histogram filter: Thrun, Burgard, Fox, Probabilistic Robotics, ch. 4.)
 """
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,8 @@ from perception.audio.spatial import Looks
 
 AZIMUTHS = 120                                            # cells of 3 degrees
 HALF_LOBE = 12                                            # cells: a lobe is at most 36 degrees to each side
+STEPS = np.arange(HALF_LOBE + 1)
+LEFT, RIGHT = np.arange(-1, AZIMUTHS - 1), np.arange(1, AZIMUTHS + 1) % AZIMUTHS   # neighbours of each cell
 ELEVATIONS = np.deg2rad([-10.0, 0.0, 6.0, 12.0, 18.0, 24.0, 32.0, 42.0])
 
 
@@ -55,28 +58,36 @@ class BearingTracker:
         self._axis: float | None = None   # azimuth of a line array's axis
         self._spread = 0.5 * frame_s * (config.walk * AZIMUTHS / (2 * np.pi)) ** 2
 
-    def step(self, likelihood: Array, rotation: Array) -> None:
-        """likelihood (D,): log, over the looks; rotation: base-from-head (3, 3) when the sound arrived."""
+    def step(self, frames: Sequence[tuple[Array, Array]]) -> None:
+        """frames: log-likelihood (D,) over the looks and base-from-head rotation (3, 3) when the sound arrived, of
+        each frame since the step before."""
         p, config = self.belief, self._config
-        p = p + self._spread * (np.roll(p, 1, axis=0) + np.roll(p, -1, axis=0) - 2 * p)
-        p = p + self._frame_s * config.rise * (p.sum(axis=1, keepdims=True) * self._upwards - p)
-        new = self._frame_s * config.leave
+        elapsed = len(frames) * self._frame_s
+        p = p + len(frames) * self._spread * (p[LEFT] + p[RIGHT] - 2 * p)
+        p = p + elapsed * config.rise * (p.sum(axis=1, keepdims=True) * self._upwards - p)
+        new = elapsed * config.leave
+        rotation = frames[-1][1]
         if self._looks.axis is not None:
             left = rotation @ self._looks.axis
             self._axis = float(np.arctan2(left[1], left[0]))
-        looks, weights = self._looks.between(self._cells @ rotation)
-        evidence = (likelihood[looks] * weights).sum(axis=0).reshape(p.shape)
-        p = ((1 - new) * p + new * self._prior) * np.exp(evidence - evidence.max())
+        evidence, gathered = np.zeros(len(self._cells)), np.zeros(len(frames[0][0]))
+        for n, (likelihood, rotation) in enumerate(frames):   # those of a head at rest are read at once
+            gathered = gathered + likelihood
+            if n + 1 == len(frames) or not np.array_equal(rotation, frames[n + 1][1]):
+                evidence += self._looks.at(gathered, self._cells, rotation)
+                gathered = np.zeros_like(gathered)
+        p = ((1 - new) * p + new * self._prior) * np.exp(evidence - evidence.max()).reshape(p.shape)
         self.belief = p / p.sum()
 
-    def fade(self) -> None:
-        """A frame without a voice."""
-        self.belief += self._frame_s * self._config.forget * (self._prior - self.belief)
+    def fade(self, frames: int) -> None:
+        """So many frames without a voice."""
+        part = 1 - np.exp(-frames * self._frame_s * self._config.forget)
+        self.belief += part * (self._prior - self.belief)
 
     def best(self) -> Estimate | None:
         """None while the belief is spread over too many directions to name one or two."""
         p = self.belief.sum(axis=1)
-        p = 0.5 * p + 0.25 * (np.roll(p, 1) + np.roll(p, -1))
+        p = 0.5 * p + 0.25 * (p[LEFT] + p[RIGHT])
         if self._axis is not None and self._symmetric(p, self._axis):
             return self._folded(p, self._axis)
         first, rest = self._lobe(p), p.copy()
@@ -114,7 +125,7 @@ class BearingTracker:
     def _lobe(self, p: Array) -> np.ndarray:
         """The cells of the highest peak of p (AZIMUTHS,), down to the valleys on both sides."""
         peak = int(np.argmax(p))
-        sides = [(peak + step * np.arange(HALF_LOBE + 1)) % AZIMUTHS for step in (-1, 1)]
+        sides = (peak - STEPS) % AZIMUTHS, (peak + STEPS) % AZIMUTHS
         return np.concatenate([side[start:_valley(p[side]) + 1] for start, side in enumerate(sides)])
 
     def _moments(self, p: Array, cells: np.ndarray) -> tuple[float, float]:

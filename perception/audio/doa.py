@@ -1,23 +1,31 @@
-"""The direction of the person who speaks, through echo, motors and a reverberant room."""
+"""The direction of the person who speaks, through echo, motors and a reverberant room.
+
+Sound is looked at in frames, and frames in batches: soon when a voice begins, later when its bearing is known or nobody
+speaks, because many small steps cost more than a few large ones.
+"""
 from collections import deque
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.fft import rfft
 
 from calibration.frames import Array, HeadPose
 from perception.audio.bearing_tracker import BearingTracker, Estimate, TrackerConfig
 from perception.audio.block import BLOCK, BLOCK_S, SAMPLE_RATE_HZ, Samples
+from perception.audio.hermitian import packed
 from perception.audio.interference import KINDS, Interference, InterferenceConfig
 from perception.audio.scene import Bearing
 from perception.audio.spatial import diffuse_coherence, looks_of, steering
 from perception.audio.steered_response import ResponseConfig, SteeredResponse
 
+FRAME = 2 * BLOCK          # samples, Hann: 20 ms, short against the gap between direct sound and reflections
+FRAME_S = 2 * BLOCK_S      # also from frame to frame: half the work of every block, and 5 ms later on average
+ECHOES = 2                 # channels of the echo estimate looked at, first and last: its power is much alike in all
+
 
 @dataclass(frozen=True, slots=True)
 class DirectionConfig:
-    transform: int = 320              # samples, Hann: 20 ms, short against the gap between direct sound and reflections
-    every: int = 2                    # blocks a frame; half the work of 1, and 5 ms later on average
     low_hz: float = 310.0             # below, 10 cm are too small against the wave
     high_hz: float = 4600.0           # above, 33 mm pitch folds (half a wave at 5.2 kHz)
     dense_hz: float = 2000.0          # above, every other bin: a Hann window makes neighbours nearly the same
@@ -25,9 +33,20 @@ class DirectionConfig:
     believe: float = 0.5              # speech likelihood from which somebody is believed to speak
     hangover: float = 0.25            # s
     look_back: float = 0.2            # s of sound before the belief that belong to the voice: detectors are late
+    fresh: float = 0.3                # s of belief in which every frame counts at once
+    batch: int = 2                    # frames looked at together later on: a bearing every 40 ms
+    batch_in_silence: int = 4         # the same while nobody speaks
     interference: InterferenceConfig = field(default_factory=InterferenceConfig)
     response: ResponseConfig = field(default_factory=ResponseConfig)
     tracker: TrackerConfig = field(default_factory=TrackerConfig)
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    sound: Samples             # (M + ECHOES, FRAME)
+    speech: float              # likelihood
+    activity: Array            # (K,)
+    rotation: Array            # base-from-head at the frame's middle
 
 
 class Direction:
@@ -40,26 +59,23 @@ class Direction:
         self._mics = len(mics)
         if self._mics < 2:
             return
-        frame_s = config.every * BLOCK_S
-        self._window = np.hanning(config.transform + 1)[:-1].astype(np.float32)
-        frequency = np.fft.rfftfreq(config.transform, 1 / SAMPLE_RATE_HZ)
+        self._window = np.hanning(FRAME + 1)[:-1].astype(np.float32)
+        frequency = np.fft.rfftfreq(FRAME, 1 / SAMPLE_RATE_HZ)
         within = np.flatnonzero((frequency >= config.low_hz) & (frequency <= config.high_hz))
         self._bins = within[(frequency[within] < config.dense_hz) | (within % 2 == 0)]
         frequency = frequency[self._bins]
-        self._recent = np.zeros((2 * self._mics, config.transform), np.float32)
-        looks, diffuse = looks_of(mics), diffuse_coherence(mics, frequency)
+        looks, self._diffuse = looks_of(mics), packed(diffuse_coherence(mics, frequency))
         self._looks_count = len(looks.vectors)
-        self._diffuse, self._frame_s = diffuse, frame_s
         self._interference: Interference | None = None   # made when the count of motor activities is known
-        self._response = SteeredResponse(steering(mics, frequency, looks.vectors), diffuse, KINDS,
-                                         config.response, frame_s)
-        self._maxima: deque[tuple[float, int] | None] = deque(maxlen=round(config.interference.delay / frame_s) + 1)
-        self._tracker = BearingTracker(looks, config.tracker, frame_s)
-        self._waiting: deque[tuple[Array, Array]] = deque(maxlen=round(config.look_back / frame_s))
-        self._blocks = 0
-        self._until = -np.inf
+        self._response = SteeredResponse(steering(mics, frequency, looks.vectors), self._diffuse, KINDS,
+                                         config.response, FRAME_S)
+        self._tracker = BearingTracker(looks, config.tracker, FRAME_S)
+        self._frames: list[_Frame] = []      # not looked at yet
+        self._maxima: deque[tuple[float, int] | None] = deque()   # of frames of which it is not known who spoke
+        self._waiting: deque[tuple[Array, Array]] = deque(maxlen=round(config.look_back / FRAME_S))
+        self._before: tuple[Samples, Array] | None = None   # sound of the block before, rotation at its end
+        self._since = self._until = -np.inf   # s, of the belief
         self._best: Estimate | None = None
-        self._rotation: Array | None = None   # base-from-head at the end of the block before
 
     def step(self, t: float, residual: Samples, echo_estimate: Samples, speech_likelihood: float,
              motor_activity: ArrayLike, pose: HeadPose) -> Bearing | None:
@@ -68,39 +84,55 @@ class Direction:
         if self._mics < 2:
             return None
         config = self._config
-        self._recent = np.concatenate([self._recent[:, BLOCK:], np.concatenate([residual, echo_estimate])], axis=1)
-        middle = pose.rotation if self._rotation is None else self._rotation   # one block ago: the window's middle
-        self._rotation = pose.rotation
         if speech_likelihood >= config.believe:
+            self._since = t if t >= self._until else self._since
             self._until = t + config.hangover
         believed = t < self._until
-        self._blocks += 1
-        if self._blocks % config.every == 0:
-            evidence = self._evidence(speech_likelihood, np.atleast_1d(np.asarray(motor_activity, np.float32)))
-            self._waiting.append((config.tempering * evidence, middle))
-            while believed and self._waiting:
-                self._tracker.step(*self._waiting.popleft())
-            if not believed:
-                self._tracker.fade()
-            self._best = self._tracker.best() if believed else None
+        sound = np.concatenate([residual, echo_estimate[::self._mics - 1]])
+        if self._before is None:
+            self._before = sound, pose.rotation
+        else:
+            self._frames.append(_Frame(np.concatenate([self._before[0], sound], axis=1), speech_likelihood,
+                                       np.atleast_1d(np.asarray(motor_activity, np.float32)), self._before[1]))
+            self._before = None
+            fresh = believed and t - self._since < config.fresh
+            if len(self._frames) >= (1 if fresh else config.batch if believed else config.batch_in_silence):
+                self._look(believed)
         best = self._best
         if best is None or not believed:
+            self._best = None
             return None
         return Bearing(t, best.azimuth, best.spread, best.mirror is not None, best.mirror)
 
-    def _evidence(self, speech_likelihood: float, motor_activity: Array) -> Array:
+    def _look(self, believed: bool) -> None:
+        """Take in the frames that wait."""
+        frames, self._frames = self._frames, []
+        evidence = self._evidence(frames)
+        self._waiting.extend((e, frame.rotation) for e, frame in zip(evidence, frames, strict=True))
+        if not believed:
+            self._tracker.fade(len(frames))
+            return
+        self._tracker.step(list(self._waiting))
+        self._waiting.clear()
+        self._best = self._tracker.best()
+
+    def _evidence(self, frames: list[_Frame]) -> Array:
+        """(N, D) over the looks."""
+        activity = np.stack([frame.activity for frame in frames])
         if self._interference is None:
-            self._interference = Interference(self._diffuse, len(motor_activity), self._config.interference,
-                                              self._frame_s)
-        spectra = np.fft.rfft(self._recent * self._window, axis=1)[:, self._bins].T.astype(np.complex64)
-        x, echo = spectra[:, :self._mics], spectra[:, self._mics:]
-        expected = self._interference.expect(x, echo, motor_activity, speech_likelihood)
-        if self._interference.strange(motor_activity):   # the direction is kept, not taken from an unknown noise
-            evidence = np.zeros(self._looks_count)
-            self._maxima.append(None)
-        else:
-            evidence, maximum = self._response.step(x, expected.covariance, expected.kind)
-            self._maxima.append((maximum, expected.kind))
-        if self._interference.quiet and self._maxima[0] is not None:
-            self._response.without_voice(*self._maxima[0])
-        return evidence
+            self._interference = Interference(self._diffuse, self._mics, activity.shape[1],
+                                              self._config.interference, FRAME_S)
+        spectra = rfft(np.stack([frame.sound for frame in frames], axis=1) * self._window)[:, :, self._bins]
+        x, echo = spectra[:self._mics], spectra[self._mics:]
+        old, quiet = self._interference.hear(x, echo, activity, [frame.speech for frame in frames])
+        expected = self._interference.expect()
+        evidence, maxima = self._response.step(x, expected.covariance, expected.kinds)
+        # the direction is kept, not taken from an unknown noise
+        strange = self._interference.strange(activity)
+        evidence[strange] = 0.0
+        self._maxima.extend((float(maximum), kind) if known and not s else None for s, known, maximum, kind
+                            in zip(strange, expected.known, maxima, expected.kinds, strict=True))
+        known = [self._maxima.popleft() for _ in range(old)]
+        if quiet:
+            self._response.without_voice([found for found in known if found is not None])
+        return self._config.tempering * evidence

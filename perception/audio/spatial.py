@@ -18,7 +18,7 @@ SPHERE_ELEVATIONS = np.deg2rad([-30.0, 0.0, 30.0, 60.0])
 # reflections reach a voice's neighbours towards the middle of a line only, and draw its peak there by this factor of
 # the cosine: 0.88 to 0.98 in simulated rooms of T60 0.2 to 0.7 s
 INWARD = 0.98
-CONES = 41               # steps of 0.05 in the cosine: 3 degrees at broadside
+COSINES = np.linspace(-1.0, 1.0, 41)   # of the cones: steps of 3 degrees at broadside
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +28,13 @@ class Looks:
     vectors: Array             # (D, 3) unit vectors in `head`
     axis: Array | None         # (3,) of a line array; None: the looks are a sphere of azimuths x elevations
 
-    def between(self, u: Array) -> tuple[np.ndarray, Array]:
-        """Looks (K, N) and weights (K, N) that interpolate at the unit vectors u (N, 3) in `head`."""
+    def at(self, values: Array, directions: Array, rotation: Array) -> Array:
+        """values (D,) of the looks, interpolated at unit vectors (K, 3) in base when the head is turned by rotation,
+        base-from-head (3, 3): (K,)."""
         if self.axis is not None:
-            place = np.clip((INWARD * (u @ self.axis) + 1.0) * ((CONES - 1) / 2), 0.0, CONES - 1 - 1e-9)
-            low = place.astype(np.intp)
-            part = place - low
-            return np.stack([low, low + 1]), np.stack([1 - part, part])
-        return _between_on_sphere(u)
+            return np.interp(INWARD * (directions @ (rotation @ self.axis)), COSINES, values)
+        looks, weights = _between_on_sphere(directions @ rotation)
+        return (values[looks] * weights).sum(axis=0)
 
 
 def _between_on_sphere(u: Array) -> tuple[np.ndarray, Array]:
@@ -55,8 +54,7 @@ def looks_of(mic_positions: Array) -> Looks:
     """The looks of an array with positions (M, 3) in `head`, M >= 2."""
     _, size, axes = np.linalg.svd(mic_positions - mic_positions.mean(axis=0), full_matrices=True)
     if len(size) < 2 or size[1] <= LINE_TOLERANCE * size[0]:
-        cosine = np.linspace(-1.0, 1.0, CONES)
-        return Looks(np.outer(cosine, axes[0]) + np.outer(np.sqrt(1 - cosine**2), axes[1]), axes[0])
+        return Looks(np.outer(COSINES, axes[0]) + np.outer(np.sqrt(1 - COSINES**2), axes[1]), axes[0])
     azimuth = np.arange(SPHERE_AZIMUTHS) * (2 * np.pi / SPHERE_AZIMUTHS)
     rows = [np.c_[np.cos(azimuth) * np.cos(e), np.sin(azimuth) * np.cos(e), np.full(SPHERE_AZIMUTHS, np.sin(e))]
             for e in SPHERE_ELEVATIONS]
