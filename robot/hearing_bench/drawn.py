@@ -23,6 +23,7 @@ from robot.hearing_bench.stage import REST, Looks, Mechanics, play
 from robot.hearing_bench.truth import Noise, Slip, Speech, Truth
 from robot.take_sound import Sound
 
+ECHO_DBFS = (-46.0, -30.0)   # active level at the microphones: small loudspeakers at low and at full volume
 SELF_NOISE_DBFS = -84.0      # of a MEMS capsule with 64 dB SNR and its board
 DELAY_ERROR_S = 0.02         # contract: the nominal delay may be so wrong
 MOST_MOTORS_OVER_ECHO_DB = 8.0
@@ -103,8 +104,8 @@ def _gains(rng: np.random.Generator, plan: Plan, level: dict[str, float]) -> dic
         return 10 ** (dbfs / 20) / level[stem] if level[stem] > 0 else 0.0
 
     if plan.kind == "distractor":
-        return dict.fromkeys(level, to("echo", rng.uniform(-44, -26)))
-    echo = rng.uniform(-44, -26)
+        return dict.fromkeys(level, to("echo", rng.uniform(*ECHO_DBFS)))
+    echo = rng.uniform(*ECHO_DBFS)
     near = echo + plan.level_db if plan.speaks else rng.uniform(-40, -28)
     ambient = echo - rng.uniform(30, 45) if plan.speaks else near - plan.level_db
     if plan.kind in ("talker_sweep", "moving_silent"):

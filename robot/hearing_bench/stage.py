@@ -20,8 +20,8 @@ from robot.take import Motion
 LOOKS_S = (0.7, 2.4)         # between two looks somewhere else while the robot speaks and moves
 WIDEST_LOOK = 1.3            # rad
 SWEEP = np.radians(40.0)     # to either side
-SWEEP_S = 1.5                # from side to side: peaks near 60 deg/s
-SWEEP_URGENCY = 0.2
+SWEEP_S = 1.5                # from side to side: peaks of 90 deg/s
+SWEEP_URGENCY = 0.0
 REST = HeadPose(0.0, frozen(HEAD_AT), frozen(np.zeros(3)), 0.0)
 
 

@@ -41,8 +41,13 @@ def share_row(key: str, label: str, hits: int, total: int, note: str = "", bound
     """A share in % with the two-sided bounds. bounds: False where trials depend on each other."""
     if not total:
         return []
+    hits, total = int(hits), int(total)       # sums of numpy's truth values are numpy's numbers
     low, high = share_between(hits, total) if bounds else (None, None)
-    return [Row(key, label, 100 * hits / total, "%", hits, total, low and 100 * low, high and 100 * high, note)]
+    return [Row(key, label, 100 * hits / total, "%", hits, total, _percent(low), _percent(high), note)]
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
 
 
 def quantile_rows(key: str, label: str, seconds: Sequence[float], high: float = 0.95) -> list[Row]:
