@@ -142,8 +142,8 @@ class Dialogue:
         verdict, reason = self.overlap.step(notes.t, sound, self._sounds_since)
         if verdict == "stop":
             self._asked = None
-            self.answering.stop(notes, reason, sound.onset)
-            self.turns.hear(notes.t, sound, began=True)
+            self.answering.stop(notes, reason, self.overlap.onset)
+            self.turns.hear(notes.t, replace(sound, onset=self.overlap.onset), began=True)
             return
         if verdict == "ask":
             self._asked = self.turns.ask(self.overlap.onset, notes.t)

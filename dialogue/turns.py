@@ -27,6 +27,8 @@ class TurnConfig:
     peak_decay: float = 10.0       # dB/s, of that loudest: people grow quiet towards the end of a sentence
     ask_for: float = 0.5           # s that words are waited for; recognition takes 0.1 s
     goes_on: float = 2.0           # log-odds at the end of that time at which the words before it were not over
+    rises: float = -1.0            # log-odds: below it no evidence of a voice stands ...
+    rise_s: float = 0.1            # s: ... that are the mean of so long
     old_voice: float = 0.7         # s from the reply's start in which evidence of the words before it still stands
     gone: float = 15.0             # dB under the loudest of a murmur at which it is over ...
     gone_for: float = 0.35         # s: ... the two halves of "mm-hmm" are 0.2 s apart
@@ -79,6 +81,7 @@ class Turns:
         self.open: PersonTurn | None = None
         self._number = 0
         self._last_t = 0.0
+        self._over = -1e9          # s, last voice of the turn before: its words belong to no other turn
         self._peak = -120.0        # dBFS, loudest of the open turn
         self._pace = 0.0           # s: this speaker's usual longest pause in mid-turn
 
@@ -92,7 +95,7 @@ class Turns:
             return
         if self.open is None:
             onset = sound.onset if sound.onset is not None and sound.onset <= t else t
-            self.open = PersonTurn(onset, t, hum=sound.hum)
+            self.open = PersonTurn(max(onset, min(self._over, t)), t, hum=sound.hum)
             return
         turn = self.open
         pause = t - turn.last_voice
@@ -168,6 +171,7 @@ class Turns:
         """The open turn is decided."""
         if self.open is not None and self.open.voiced > 1.0:  # murmurs say nothing about somebody's pace
             self._pace = 0.5 * (self._pace + self.open.longest_pause)
+        self._over = self._over if self.open is None else self.open.last_voice
         self.open = None
 
 
@@ -187,6 +191,7 @@ class Overlap:
         self._hummed = False           # with a closed mouth, and no word since
         self._loud_at = self._peak = -1e9
         self._old = False              # a voice from before the reply stood at its start
+        self._rose: float | None = None  # s, when the evidence that stands rose
 
     def step(self, t: float, sound: SoundScene, since: float) -> tuple[Overlapping, str]:
         """What the robot's voice should do at t (s), and why; None: nobody is heard. since: s, when it began."""
@@ -196,7 +201,10 @@ class Overlap:
         if self._old:
             self._old = False
             if sound.speech and sound.evidence >= self.config.goes_on:
+                self.onset = t if sound.onset is None else sound.onset
                 return "stop", "goes on"
+        rose = t - self.config.rise_s if self._rose is None else self._rose
+        self._rose = rose if sound.evidence >= self.config.rises else None
         self._hummed = sound.hum >= self.config.word_hum and (self._hummed or sound.hum >= self.config.sure_hum)
         self._peak = max(self._peak, sound.level_db) if sound.duck or self._confirmed is not None else sound.level_db
         if sound.level_db >= self._peak - self.config.gone:
@@ -204,7 +212,9 @@ class Overlap:
         in_a_gap = any(heard.kind == "speech_start" for heard in sound.heard)   # between clauses: nothing to barge into
         if (sound.barge_in or in_a_gap) and self._confirmed is None:
             self._confirmed = t
-            self.onset = sound.onset if sound.onset is not None else t
+            self.onset = max(rose, since)    # the ears' onset may be that of words before, when evidence never quite went
+            if sound.onset is not None and sound.onset >= since:
+                self.onset = sound.onset
         if self._confirmed is None:
             return ("duck", "somebody?") if sound.duck else (None, "")
         age = t - self.onset

@@ -136,6 +136,21 @@ def test_a_pause_in_mid_sentence_is_not_the_end_and_its_guess_is_forgotten():
     assert turns.candidate(3.25).turn == first + 1
 
 
+def test_words_that_were_answered_belong_to_no_later_turn():
+    """Evidence that never quite went keeps its old onset; a knock over the answer must not ask the question again."""
+    turns, overlap = Turns(), Overlap()
+    spoken(turns, 1.0, 2.0)
+    turns.close()
+    knock = SoundScene(4.0, speech=True, onset=1.0, evidence=1.0, barge_in=True)
+    turns.hear(4.0, knock, began=True)
+    assert turns.open.onset == 2.0
+    for index in range(250, 380):
+        overlap.step(index / 100, SoundScene(index / 100, speech=True, onset=1.0, evidence=-1.5), 2.5)
+    for index in range(380, 400):
+        overlap.step(index / 100, SoundScene(index / 100, speech=True, onset=1.0, evidence=0.5), 2.5)
+    assert overlap.step(4.0, knock, 2.5) == ("stop", "words") and overlap.onset == pytest.approx(3.7)
+
+
 def test_somebody_who_pauses_long_is_given_more_time():
     turns = Turns()
     for begin in (0.0, 20.0, 40.0):

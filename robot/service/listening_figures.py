@@ -33,7 +33,7 @@ from robot.worker import InlineWorker
 LEVELS_DB = (0, -10, -20)      # near-end to echo, issue 3
 ECHO_DB = -10.0                # a person at 1 m who speaks normally, over the robot's voice (LoudspeakerConfig)
 HIT_S = 1.5                    # s from the onset in which the robot must stop (bench/hear)
-MOTORS_DBFS = (-45.0, -37.0)   # one joint at 1 rad/s: a turn is 13 dB below to 15 dB above the person, by level
+MOTORS_DBFS = (-43.0, -31.0)   # one joint at 1 rad/s: over the person as loud as on the bench (-5 to 15 dB), and more
 LOOKS_S = (0.9, 1.6)           # s between looks elsewhere: it turns most of the time
 LOOKS_RAD = (0.45, 1.0)        # size of a look
 SPOKE_S = 2.5                  # s that it must have spoken before it is interrupted
@@ -67,6 +67,7 @@ class Evening:
     interruptions: list[Interruption] = field(default_factory=list)
     rows: list[tuple[float, float, bool, bool, bool]] = field(default_factory=list)  # evidence motors speaks hold low
     events: list[tuple[float, str]] = field(default_factory=list)
+    powers: list[tuple[float, float, float]] = field(default_factory=list)           # near end, echo, motors
     _speaks_since: float | None = None
     _silent_since: float = 0.0
     _free_at: float = 4.0
@@ -77,6 +78,8 @@ class Evening:
         """The start of the tick at t (s): look around, interrupt, or ask for a story."""
         speaks = self.mind.dialogue.floor.state in ("robot_speaking", "ducked")   # type: ignore[attr-defined]
         idle = self.mind.dialogue.floor.state == "idle"                           # type: ignore[attr-defined]
+        stems = (room.stems[part] for part in ("near", "echo", "motors"))
+        self.powers.append(tuple(float(np.vdot(stem, stem)) for stem in stems))   # type: ignore[arg-type]
         self._speaks_since = (t if self._speaks_since is None else self._speaks_since) if speaks else None
         self._silent_since = self._silent_since if idle else t
         looked = speaks and t >= self._look_at
@@ -137,6 +140,7 @@ class Tally:
     """What was counted over all evenings of one kind."""
 
     hits: dict[int, list[float | None]]        # by level: latency s of the stop, None when missed
+    levels: dict[int, list[tuple[float, float]]]   # dB at the onset: near end over echo, motors over near end
     hours: float                               # of robot speech without anybody
     moving_hours: float                        # of these, with motors a fifth of the expected noise or more
     false: dict[str, int]                      # barge_in, duck, holds_still outside of interruptions
@@ -146,6 +150,7 @@ class Tally:
 
 def tally(evenings: list[Evening]) -> Tally:
     hits: dict[int, list[float | None]] = {level: [] for level in LEVELS_DB}
+    levels: dict[int, list[tuple[float, float]]] = {level: [] for level in LEVELS_DB}
     false = dict.fromkeys(("barge_in", "duck", "holds_still"), 0)
     speech = moving = held = low = 0.0
     for one in evenings:
@@ -153,6 +158,7 @@ def tally(evenings: list[Evening]) -> Tally:
         for said in one.interruptions:
             hits[said.level_db].append(next((t - said.onset for t in stops if said.onset <= t <= said.onset + HIT_S),
                                             None))
+            levels[said.level_db].append(_levels(one, said))
         alone = _alone(one)
         rows = np.array(one.rows)
         speech += float((alone & (rows[:, 2] > 0)).sum()) * TICK_S
@@ -162,7 +168,14 @@ def tally(evenings: list[Evening]) -> Tally:
         for t, name in one.events:
             if name in false and alone[min(len(alone) - 1, round(t / TICK_S))]:
                 false[name] += 1
-    return Tally(hits, speech / 3600, moving / 3600, false, held, low)
+    return Tally(hits, levels, speech / 3600, moving / 3600, false, held, low)
+
+
+def _levels(one: Evening, said: Interruption, for_s: float = 0.4) -> tuple[float, float]:
+    """dB in the first for_s: near end over echo, motors over near end."""
+    first = round(said.onset / TICK_S)
+    near, echo, motors = 1e-12 + np.array(one.powers[first:first + round(for_s / TICK_S)]).mean(axis=0)
+    return 10 * float(np.log10(near / echo)), 10 * float(np.log10(motors / near))
 
 
 def _alone(one: Evening) -> np.ndarray:
@@ -208,7 +221,9 @@ def lines_of(name: str, found: Tally) -> list[str]:
     for level, latencies in found.hits.items():
         times = [1000 * x for x in latencies if x is not None]
         spread = f"median {np.median(times):.0f} p95 {np.percentile(times, 95):.0f} ms" if times else "none"
-        lines.append(f"  {level:4d} dB  stopped for {len(times)} of {len(latencies)}  {spread}")
+        near, motors = np.median(found.levels[level], axis=0) if latencies else (np.nan, np.nan)
+        lines.append(f"  {level:4d} dB  stopped for {len(times)} of {len(latencies)}  {spread}  (near end "
+                     f"{near:+.0f} dB to the echo, motors {motors:+.0f} dB to the near end)")
     rate = {kind: count / max(found.hours, 1e-9) for kind, count in found.false.items()}
     lines.append(f"  alone, {60 * found.hours:.1f} min of speech ({60 * found.moving_hours:.1f} in motion): "
                  f"{found.false['barge_in']} false stops ({rate['barge_in']:.0f}/h), {found.false['duck']} ducks "
