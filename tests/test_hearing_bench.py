@@ -22,8 +22,9 @@ from robot.hearing_bench.judging import HIT_WINDOW_S, REFRACTORY_S, Alarms, merg
 from robot.hearing_bench.listening import HeardTake, NotingBargeIn, listened, replayed
 from robot.hearing_bench.plans import ROUND, SECONDS, Plan, plans
 from robot.hearing_bench.sweep import swept
-from robot.hearing_bench.table import interruption_rows
+from robot.hearing_bench.table import interruption_rows, word_rows
 from robot.hearing_bench.truth import CLASSES, Noise, Slip, Speech, Truth, read_truth
+from robot.hearing_bench.words import Understood, word_errors
 from tests.hearing_takes import write_recording
 
 ALONE = Truth("robot_alone", 20.0, False, ((0.0, 20.0),), robot_voice="kal16")
@@ -148,6 +149,20 @@ def test_a_mirror_counts_at_rest_and_not_in_a_sweep():
     assert (sweep["direction_sweeping_head_side"].count, sweep["direction_sweeping_head_side"].of) == (1, 1)
     empty = rows_of(heard_take(Truth("noise_only", 12.0, False, ()), directions=(right, wrong)))
     assert (empty["false_direction_noise_only"].count, empty["false_direction_noise_only"].of) == (2, 12)
+
+
+@pytest.mark.parametrize(("said", "found", "wrong"), [
+    ("please turn around", "please turn around", 0), ("turn around", "please turn a round", 3), ("stop", "", 1),
+    ("", "stop it", 2), ("one two three four", "one three for", 2)])
+def test_word_errors_are_the_fewest_changes(said, found, wrong):
+    assert word_errors(said.split(), found.split()) == wrong
+
+
+def test_word_errors_are_told_by_level():
+    speech = replace(PERSON, text="No, stop! I meant")
+    take = replace(heard_take(replace(ALONE, speech=(speech,))), understood=(Understood(speech, "stop I met"),))
+    (row,) = word_rows([take, heard_take(ALONE)])
+    assert (row.label, row.count, row.of, row.value) == ("word error, robot speaks, quiet, -10 dB", 2, 4, 50.0)
 
 
 # ---- the sweep

@@ -19,6 +19,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     hearing.add_argument("--seed", type=int, default=1, help="of the drawn takes (default 1)")
     hearing.add_argument("--ceiling", action="store_true", help="the same drawn takes without the robot's echo")
     hearing.add_argument("--no-telemetry", action="store_true", help="the same takes without commanded speeds")
+    hearing.add_argument("--words", action="store_true",
+                         help="word errors of the default recogniser, where the text is known")
     hearing.add_argument("--jobs", type=int, default=1, help="processes (default 1; speed figures want 1)")
     hearing.add_argument("--out", type=Path, default=Path("out/hearing"), metavar="DIR",
                          help="for hearing.json and hearing.png (default out/hearing)")
@@ -34,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
         from robot.hearing_bench.run import run as run_hearing
         return run_hearing(HearingBench(
             options.out, options.takes, HEARING_MINUTES if options.minutes is None else options.minutes, options.seed,
-            options.ceiling, options.no_telemetry, options.jobs, config_with(options.set)))
+            options.ceiling, options.no_telemetry, options.words, options.jobs, config_with(options.set)))
     from robot.service import figures
     chosen = options.tick or options.answers or options.demo or options.alone
     if options.tick or not chosen:

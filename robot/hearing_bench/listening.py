@@ -12,6 +12,7 @@ from perception.audio.block import Samples
 from perception.audio.ears import Ears, EarsConfig
 from perception.audio.scene import Heard
 from robot.hearing_bench.truth import Truth
+from robot.hearing_bench.words import Understood, understood
 from robot.hearing_events import EventLines, Line, scenes
 from robot.take import Motion
 from robot.take_sound import Sound
@@ -41,6 +42,7 @@ class HeardTake:
     lines: tuple[Line, ...]            # of events.jsonl
     evidence: NDArray[np.float64]      # (blocks, arguments of BargeIn.step)
     user_s: float                      # CPU time of hearing, without start-up
+    understood: tuple[Understood, ...] = ()
 
     def times(self, *kinds: str) -> list[float]:
         """When (s) events of these kinds happened."""
@@ -59,8 +61,11 @@ class NotingBargeIn(BargeIn):
         return super().step(*evidence)
 
 
-def listened(recording: Recording, config: EarsConfig, way: Way = "as built") -> HeardTake:
-    """The recording, heard. perfect canceller: its echo is not there; no telemetry: no speed was ever commanded."""
+def listened(recording: Recording, config: EarsConfig, way: Way = "as built", words: bool = False) -> HeardTake:
+    """The recording, heard. perfect canceller: its echo is not there; no telemetry: no speed was ever commanded.
+
+    words: the default recogniser listens too, to what it would get.
+    """
     sound, motion = recording.sound, recording.motion
     if way == "perfect canceller":
         if recording.echo is None:
@@ -71,8 +76,13 @@ def listened(recording: Recording, config: EarsConfig, way: Way = "as built") ->
     noting, lines = NotingBargeIn(config.barge_in), EventLines()
     ears = Ears(config, recording.mic_positions, recording.playback_delay_s, noting)
     before = os.times().user
-    found = tuple(line for scene in scenes(ears, sound.blocks(), motion) for line in lines.of(scene))
-    return HeardTake(recording.name, recording.truth, found, np.array(noting.noted, float), os.times().user - before)
+    found, clean = [], []
+    for scene in scenes(ears, sound.blocks(), motion):
+        found += lines.of(scene)
+        clean.append(scene.clean)
+    used = os.times().user - before
+    return HeardTake(recording.name, recording.truth, tuple(found), np.array(noting.noted, float), used,
+                     understood(np.concatenate(clean), recording.truth) if words else ())
 
 
 def replayed(evidence: list[list[float]], config: BargeInConfig) -> tuple[list[float], list[float]]:

@@ -6,7 +6,7 @@ from robot.hearing_bench.clusters import Cluster, by_take, by_voice
 from robot.hearing_bench.directions import direction_rows
 from robot.hearing_bench.listening import HeardTake, Way
 from robot.hearing_bench.sweep import Point
-from robot.hearing_bench.table import Row, interruption_rows
+from robot.hearing_bench.table import Row, interruption_rows, word_rows
 
 TAKES_SHOWN = 12
 
@@ -23,8 +23,8 @@ class Figures:
 
 
 def figures(heard: Sequence[HeardTake], sweep: list[Point]) -> Figures:
-    return Figures([*interruption_rows(heard), *direction_rows(heard)], by_voice(heard), by_take(heard), sweep,
-                   speed_rows(heard))
+    rows = [*interruption_rows(heard), *direction_rows(heard), *word_rows(heard)]
+    return Figures(rows, by_voice(heard), by_take(heard), sweep, speed_rows(heard))
 
 
 def speed_rows(heard: Sequence[HeardTake]) -> list[Row]:

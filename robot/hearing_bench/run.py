@@ -33,6 +33,7 @@ class HearingBench:
     seed: int = 1
     ceiling: bool = False
     no_telemetry: bool = False
+    words: bool = False
     jobs: int = 1
     config: EarsConfig = field(default_factory=EarsConfig)
 
@@ -98,14 +99,15 @@ def recording_of(source: Path | Plan, seed: int) -> Recording:
     return Recording(source.name, truth, take.mic_positions, take.playback_delay_s, take.motion, take.sound())
 
 
-def heard_in_all_ways(source: Path | Plan, seed: int, config: EarsConfig, ways: Sequence[Way]) -> list[HeardTake]:
+def heard_in_all_ways(source: Path | Plan, seed: int, config: EarsConfig, ways: Sequence[Way],
+                      words: bool) -> list[HeardTake]:
     recording = recording_of(source, seed)
-    return [listened(recording, config, way) for way in ways]
+    return [listened(recording, config, way, words) for way in ways]
 
 
 def _heard(bench: HearingBench, sources: Sequence[Path | Plan]) -> Iterator[list[HeardTake]]:
     """In the order of the sources, however many processes there are."""
-    one = partial(heard_in_all_ways, seed=bench.seed, config=bench.config, ways=bench.ways)
+    one = partial(heard_in_all_ways, seed=bench.seed, config=bench.config, ways=bench.ways, words=bench.words)
     if bench.jobs == 1:
         yield from map(one, sources)
         return

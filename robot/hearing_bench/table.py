@@ -7,6 +7,7 @@ from robot.hearing_bench.bounds import quantile, quantile_between, rate_below, s
 from robot.hearing_bench.judging import Alarms, reaction
 from robot.hearing_bench.listening import HeardTake
 from robot.hearing_bench.truth import AFTER_NOISE_S, Class, Speech, Truth
+from robot.hearing_bench.words import Understood
 
 DECISIONS = {"stop": ("barge_in",), "duck": ("duck", "barge_in")}    # a stop counts as a duck
 MOTION = {False: "quiet", True: "moving"}
@@ -77,6 +78,20 @@ def interruption_rows(heard: Sequence[HeardTake]) -> list[Row]:
         rows += rate_row(f"unjudged_stop_{name}", f"(not judged) stops on {name}", alarms["stop"].count[name],
                          alarms["stop"].seconds[name])
     return rows
+
+
+def word_rows(heard: Sequence[HeardTake]) -> list[Row]:
+    """Words that the recogniser gets wrong, by what else sounds and by level. Words depend on each other: no bounds."""
+    groups: dict[str, list[Understood]] = {}
+    for take in heard:
+        place = "robot silent" if not take.truth.robot_speech else f"robot speaks, {MOTION[take.truth.moving]}"
+        for one in take.understood:
+            level = one.speech.over_noise_db if one.speech.over_echo_db is None else one.speech.over_echo_db
+            groups.setdefault(place if level is None else f"{place}, {level:g} dB", []).append(one)
+    return [Row(f"words_{name.replace(', ', '_').replace(' ', '_')}", f"word error, {name}",
+                100 * sum(one.wrong for one in some) / max(1, sum(one.count for one in some)), "%",
+                sum(one.wrong for one in some), sum(one.count for one in some), note=f"{len(some)} people")
+            for name, some in sorted(groups.items())]
 
 
 def addressed(heard: Iterable[HeardTake]) -> list[tuple[HeardTake, Speech]]:

@@ -123,4 +123,4 @@ def _truth(data: dict[str, Any]) -> Truth:
 
 def _speech(one: dict[str, Any]) -> Speech:
     return Speech(float(one["onset_s"]), float(one["end_s"]), float(one["azimuth_rad"]), one["role"] == "addressed",
-                  one.get("ner_db"), one.get("snr_db"))
+                  one.get("ner_db"), one.get("snr_db"), one.get("text", ""))
