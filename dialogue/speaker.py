@@ -249,7 +249,8 @@ class Speaker:
         seconds = self.config.ramp_down if self.lowered_db < self._gain_db else self.config.ramp_up
         gain_db = ramp(self._gain_db, self.lowered_db, 12.0 / (seconds * ENGINE_RATE_HZ), len(sound))
         self._fade, self._gain_db = float(fade[-1]), float(gain_db[-1])
-        return self._padded(outgoing.generation, offset, sound * fade * 10 ** (gain_db / 20))
+        gain = np.power(10.0, gain_db / 20).astype(np.float32)
+        return self._padded(outgoing.generation, offset, sound * fade * gain)
 
     @staticmethod
     def _padded(generation: int, offset: int, sound: Samples) -> SpeakerBlock:

@@ -212,7 +212,7 @@ class Overlap:
         in_a_gap = any(heard.kind == "speech_start" for heard in sound.heard)   # between clauses: nothing to barge into
         if (sound.barge_in or in_a_gap) and self._confirmed is None:
             self._confirmed = t
-            self.onset = max(rose, since)    # the ears' onset may be that of words before, when evidence never quite went
+            self.onset = max(rose, since)    # the ears' may be that of the words before, when evidence never quite went
             if sound.onset is not None and sound.onset >= since:
                 self.onset = sound.onset
         if self._confirmed is None:

@@ -10,6 +10,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--answers", action="store_true", help="last word to first audio with the engine's true cost")
     parser.add_argument("--demo", type=int, metavar="SEEDS", help="the demo over so many seeds")
     parser.add_argument("--alone", type=int, metavar="SEEDS", help="self-interruptions while speaking and moving")
+    parser.add_argument("--listening", type=int, metavar="SEEDS", help="people over the moving robot, with and without "
+                        "active listening; twelve interruptions a seed, about 2.5 minutes of one core")
     parser.add_argument("--minutes", type=float,
                         help=f"of each --alone run (default {ALONE_MINUTES:g}), of all --hearing takes together "
                              f"(default {HEARING_MINUTES:g})")
@@ -38,6 +40,10 @@ def run(options: argparse.Namespace) -> int:
             options.out, options.takes, HEARING_MINUTES if options.minutes is None else options.minutes, options.seed,
             options.ceiling, options.no_telemetry, options.words, options.jobs, config_with(options.set)))
     from robot.service import figures
+    if options.listening:
+        from robot.service.listening_figures import listening_figures
+        print("\n".join(listening_figures(options.listening)), flush=True)
+        return 0
     chosen = options.tick or options.answers or options.demo or options.alone
     if options.tick or not chosen:
         print("\n".join(figures.tick_figures()), flush=True)

@@ -11,7 +11,8 @@ import numpy as np
 
 from dialogue.engines.scripted import ScriptedEngine
 from dialogue.engines.voice import Voice
-from dialogue.loop import DialogueConfig
+from dialogue.floor import ROBOT_SOUNDS
+from dialogue.loop import Dialogue, DialogueConfig
 from motion.intent import Gaze
 from perception.audio.active_listening import ListeningConfig
 from robot.bodies.room.ambience import MicrophoneConfig
@@ -59,10 +60,9 @@ class Interruption:
 class Evening:
     """The script of one run, and what the robot did in it."""
 
-    mind: object
+    dialogue: Dialogue
     words: TrueWords
-    level_rng: np.random.Generator
-    looks_rng: np.random.Generator
+    rng: np.random.Generator
     planned: list[tuple[int, str, float]]                       # level, words, pause before; from the last to the first
     interruptions: list[Interruption] = field(default_factory=list)
     rows: list[tuple[float, float, bool, bool, bool]] = field(default_factory=list)  # evidence motors speaks hold low
@@ -76,10 +76,9 @@ class Evening:
 
     def act(self, t: float, room: Room) -> None:
         """The start of the tick at t (s): look around, interrupt, or ask for a story."""
-        speaks = self.mind.dialogue.floor.state in ("robot_speaking", "ducked")   # type: ignore[attr-defined]
-        idle = self.mind.dialogue.floor.state == "idle"                           # type: ignore[attr-defined]
-        stems = (room.stems[part] for part in ("near", "echo", "motors"))
-        self.powers.append(tuple(float(np.vdot(stem, stem)) for stem in stems))   # type: ignore[arg-type]
+        speaks, idle = self.dialogue.floor.state in ROBOT_SOUNDS, self.dialogue.floor.state == "idle"
+        near, echo, motors = (float(np.vdot(room.stems[part], room.stems[part])) for part in ("near", "echo", "motors"))
+        self.powers.append((near, echo, motors))
         self._speaks_since = (t if self._speaks_since is None else self._speaks_since) if speaks else None
         self._silent_since = self._silent_since if idle else t
         looked = speaks and t >= self._look_at
@@ -94,7 +93,7 @@ class Evening:
             self._silent_since = self._say(t, room, BEGIN, 6.0)[1]
 
     def __call__(self, inputs: Inputs, tick: Tick) -> None:
-        sound, speaks = tick.sound, tick.floor in ("robot_speaking", "ducked")
+        sound, speaks = tick.sound, tick.floor in ROBOT_SOUNDS
         self.rows.append((sound.evidence, sound.motors, speaks, tick.intent.hold_still, tick.floor == "ducked"))
         self.events += [(event.t, event.name) for event in tick.events]
 
@@ -102,10 +101,10 @@ class Evening:
         return not self.planned and t > self._free_at
 
     def _look(self, t: float) -> None:
-        size = self.looks_rng.uniform(*LOOKS_RAD)
+        size = self.rng.uniform(*LOOKS_RAD)
         self._azimuth += -size if self._azimuth > 0 else size
-        self.mind.dialogue.attention.request(t, Gaze(self._azimuth))              # type: ignore[attr-defined]
-        self._look_at = t + self.looks_rng.uniform(*LOOKS_S)
+        self.dialogue.attention.request(t, Gaze(self._azimuth))
+        self._look_at = t + self.rng.uniform(*LOOKS_S)
 
     def _say(self, t: float, room: Room, text: str, level_db: float) -> tuple[float, float]:
         said = room.people[0].say(t, text, level_db)
@@ -129,7 +128,7 @@ def evening(seed: int, each: int, listening: ListeningConfig) -> Evening:
                         dialogue=DialogueConfig(listening=listening))
     mind = build_mind(config, body.model)
     order = rng.permutation(len(planned))
-    script = Evening(mind.mind, words, rng, np.random.default_rng([seed, 72]), [planned[i] for i in order])
+    script = Evening(mind.mind.dialogue, words, np.random.default_rng([seed, 72]), [planned[i] for i in order])
     body.script = script.act
     run(mind, body, VirtualClock(), (script,), script.finished)
     return script
@@ -156,11 +155,12 @@ def tally(evenings: list[Evening]) -> Tally:
     for one in evenings:
         stops = [t for t, name in one.events if name == "barge_in"]
         for said in one.interruptions:
+            if not one.rows[round(said.onset / TICK_S)][2]:
+                continue                       # the reply was just over: nothing to interrupt
             hits[said.level_db].append(next((t - said.onset for t in stops if said.onset <= t <= said.onset + HIT_S),
                                             None))
             levels[said.level_db].append(_levels(one, said))
-        alone = _alone(one)
-        rows = np.array(one.rows)
+        rows, alone = np.array(one.rows), _alone(one)
         speech += float((alone & (rows[:, 2] > 0)).sum()) * TICK_S
         moving += float((alone & (rows[:, 2] > 0) & (rows[:, 1] >= ListeningConfig().motors_from)).sum()) * TICK_S
         held += float((alone & (rows[:, 2] > 0) & (rows[:, 3] > 0)).sum()) * TICK_S
@@ -192,7 +192,8 @@ def evidence_table(evenings: list[Evening]) -> list[str]:
     lines = ["  weak evidence over   met alone, times/h of motion   interruptions in which it stands in "
              f"{EARLY_S:g} s at {'/'.join(map(str, LEVELS_DB))} dB"]
     for threshold in THRESHOLDS:
-        met, hours, early = 0, 0.0, {level: [] for level in LEVELS_DB}
+        met, hours = 0, 0.0
+        early: dict[int, list[bool]] = {level: [] for level in LEVELS_DB}
         for one in evenings:
             rows, alone = np.array(one.rows), _alone(one)
             moves = alone & (rows[:, 2] > 0) & (rows[:, 1] >= ListeningConfig().motors_from)
@@ -208,11 +209,10 @@ def evidence_table(evenings: list[Evening]) -> list[str]:
 
 def _crossings(above: np.ndarray, refractory_s: float = 1.0) -> int:
     """How often it becomes true, again after at least refractory_s."""
-    count, last = 0, -np.inf
+    count, free_at = 0, 0.0
     for index in np.flatnonzero(above):
-        if (index - last) * TICK_S > refractory_s:
-            count += 1
-            last = index
+        if index * TICK_S >= free_at:
+            count, free_at = count + 1, index * TICK_S + refractory_s
     return count
 
 
