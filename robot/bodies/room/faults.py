@@ -6,7 +6,8 @@ from numpy.typing import NDArray
 
 from robot.errors import BadRequest
 
-KINDS = {"microphone": ("gone", "stall", "garbage"), "loudspeaker": ("gone", "stall"), "camera": ("gone", "stall")}
+KINDS = {"microphone": ("gone", "stall", "garbage"), "loudspeaker": ("gone", "stall", "slow", "hot"),
+         "camera": ("gone", "stall")}
 
 
 @dataclass

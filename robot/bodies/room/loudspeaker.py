@@ -86,6 +86,7 @@ class Device:
     """Delay between gate and air on the capture clock, with drift and slips: a fractional delay line."""
 
     config: LoudspeakerConfig
+    late_s: float = 0.0          # s by which it has fallen behind in xruns since the start
     _line: NDArray[np.float32] = field(init=False)
     _blocks: int = 0
 
@@ -96,7 +97,7 @@ class Device:
     def delay(self, t: float) -> float:
         """Seconds from gate to air at time t."""
         slipped = sum(jump for at, jump in self.config.slips if t >= at)
-        return self.config.playback_delay_s + self.config.drift_ppm * 1e-6 * t + slipped
+        return self.config.playback_delay_s + self.config.drift_ppm * 1e-6 * t + slipped + self.late_s
 
     def step(self, samples: NDArray[np.float32]) -> NDArray[np.float32]:
         """(BLOCK,) that reaches the loudspeaker while `samples` enter the device; LEAD samples ahead of the air."""

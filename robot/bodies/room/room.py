@@ -27,6 +27,8 @@ from robot.errors import BadRequest
 from robot.settings import nearest
 
 NOISE_HEIGHT = 0.3           # m over the base
+XRUN_S = 0.02                # s, one period of a sound card
+HOT_GAIN = np.float32(0.4)   # -8 dB: an amplifier that protects itself, or somebody at the volume knob
 SIGH_DB = -14.0              # of a breath against speech
 NOISE_PLACES = ((2.3, 1.8), (-2.0, 2.2), (0.7, 2.4), (-0.8, 1.9))   # rad, m from the base: where noises come from
 
@@ -199,8 +201,13 @@ class Room:
         track.add(t, samples * np.float32(10 ** (level / 20)), in_turn=False)
 
     def fault(self, t: float, of: str, kind: str, for_s: float | None = None) -> None:
-        """microphone, loudspeaker or camera: gone, stall or garbage. Servos: see SimulatedBody.fault."""
+        """microphone, loudspeaker or camera: see faults.KINDS. Servos: see SimulatedBody.fault.
+
+        A slow loudspeaker repeats for_s of sound (an xrun) and plays late from then on; a hot one is turned down.
+        """
         self.faults.begin(t, of, kind, for_s)
+        if (of, kind) == ("loudspeaker", "slow"):
+            self._device.late_s += XRUN_S if for_s is None else for_s
 
     # what can be asked ---------------------------------------------------------------------------------------------
 
@@ -262,8 +269,11 @@ class Room:
         block = self.gate.next()
         self.played.entered(block)
         driven = self.sound.driver.step(self._device.step(block.samples))
-        if self.faults.active(t, "loudspeaker"):
+        fault = self.faults.active(t, "loudspeaker")
+        if fault in ("gone", "stall"):
             driven = np.zeros_like(driven)
+        elif fault == "hot":
+            driven = driven * HOT_GAIN
         self.played.sounded(driven)
         voices = {name: p.emission(t) for name, p in self._people.items()}
         sounds = {str(index): Emission(track.next_block(), place) for index, (track, place) in enumerate(self._noises)}
