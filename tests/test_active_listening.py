@@ -51,6 +51,12 @@ def test_the_voice_goes_down_once_the_evidence_stands_without_motors_and_further
     assert found[-1] == Manner("deep", True, CONFIG.deep_db, True)
 
 
+def test_in_a_pause_of_the_motion_it_does_not_set_out_again():
+    rests, moves = (0.5, NONE, 0.1, False), (0.5, NONE, 0.6, False)
+    assert steps(moves, rests, (0.1, WEAK, 0.1, False)) == ["speaks", "still"]
+    assert steps(moves, rests, rests, rests, (0.1, WEAK, 0.1, False)) == ["speaks"]
+
+
 def test_what_is_refuted_is_taken_back_and_harder_for_a_while():
     again = (0.3, WEAK, 0.6, False)
     assert steps((0.1, WEAK, 0.6, False), (1.0, NONE, 0.6, False), again) == ["still", "speaks"]
@@ -104,6 +110,11 @@ def test_a_robot_in_a_noise_that_it_does_not_know_soon_stops_listening_to_it():
     begun = np.flatnonzero(np.diff(np.array([0, *rests], int)) > 0) / 100
     assert np.sum(begun < 10) >= 2
     assert np.sum(begun > 60) <= 8 and np.mean(rests[6000:]) < 0.1
+
+
+def test_thresholds_that_could_never_be_met_are_refused():
+    with pytest.raises(ValueError, match=r"expected refuted_below < still_at <= low_at, found -2.0, -3.0"):
+        ListeningConfig(still_at=-3.0)
 
 
 class WeakTalk(Talk):

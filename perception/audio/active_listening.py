@@ -28,9 +28,10 @@ class ListeningConfig:
     60 times an hour with the motors at rest."""
 
     active: bool = True
-    motors_from: float = 0.2       # 0..1 of the expected noise: below it (1 dB) resting takes nothing away
+    motors_from: float = 0.2       # 0..1 of the expected noise: below it (1 dB) resting takes nothing away ...
+    pause: float = 1.0             # ... unless they were above so many s ago: a head that paused is about to go on
     still_at: float = -1.5         # evidence from which the motors rest
-    low_at: float = 0.0            # evidence from which the voice goes down; the ears' own duck_at at rest
+    low_at: float = 0.5            # evidence from which the voice goes down: above the ears' own duck_at at rest
     run_out: float = 0.25          # s until motors are 12 dB quieter (motion.limiter: all rests after 0.36 s)
     refuted_below: float = -2.0    # evidence below which a step is doubted ...
     refuted_after: float = 0.15    # ... for so many s: a gap between syllables is shorter
@@ -40,6 +41,11 @@ class ListeningConfig:
     deepen_after: float = 0.2      # s of the ears' duck at low_db; most stops are confirmed by then, and so are clicks
     weary: float = 1.0             # added to still_at and low_at after each time in vain ...
     rested: float = 30.0           # ... s in which that fades to a third: evidence 2 too high rests it 5 times a minute
+
+    def __post_init__(self):
+        if not self.refuted_below < self.still_at <= self.low_at:
+            raise ValueError("expected refuted_below < still_at <= low_at, found "
+                             f"{self.refuted_below}, {self.still_at}, {self.low_at}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +68,7 @@ class ActiveListening:
         self.config = config
         self.step_now: Step = "speaks"
         self._since = 0.0              # s, when the motors began to rest
+        self._moved_at = -1e9          # s, when they were last a good part of the noise
         self._ducked_at: float | None = None
         self._doubted_at: float | None = None
         self._wearied = 0.0            # log-odds on top of the thresholds ...
@@ -75,12 +82,14 @@ class ActiveListening:
     def step(self, t: float, evidence: float, motors: float, duck: bool) -> Manner:
         """The tick at t (s) while the robot speaks. evidence: log-odds; motors 0..1; duck: the ears want it low."""
         config = self.config
+        if motors >= config.motors_from:
+            self._moved_at = t
         if duck:
             self._duck(t)
         elif self.step_now == "deep":
             self._in_vain(t)
         elif config.active:
-            self._lean(t, evidence, motors)
+            self._lean(t, evidence)
         if self.step_now == "speaks":
             return AT_EASE
         deep = self._ducked_at is not None and t - self._ducked_at >= config.deepen_after
@@ -94,11 +103,11 @@ class ActiveListening:
             self._ducked_at = t
         self.step_now, self._doubted_at = "deep", None
 
-    def _lean(self, t: float, evidence: float, motors: float) -> None:
+    def _lean(self, t: float, evidence: float) -> None:
         """The steps before the ears are sure enough to duck."""
         config, harder = self.config, self._weariness(t)
         if self.step_now == "speaks":
-            if motors >= config.motors_from and evidence > config.still_at + harder:
+            if t - self._moved_at <= config.pause and evidence > config.still_at + harder:
                 self.step_now, self._since = "still", t
             return
         rested = t - self._since
