@@ -260,7 +260,7 @@ class _Builder:
         rng = self.rng
         gain = db(rng.uniform(-1.5, 1.5, (len(self.mics), 1))).astype(np.float32)
         noise = rng.standard_normal(self.sound.shape).astype(np.float32) * db(rng.uniform(-86, -72))
-        sound = np.clip(self.sound * gain + noise, -1, 1)
+        sound = np.trunc(np.clip(self.sound * gain + noise, -1, 1) * 32767).astype(np.float32) / 32767   # 16 bits
         return TrainingScene(self.mics, self.delay_s, sound, self.reference, self.speeds, self.label, self.weight,
                              self.speaking, self.people, self.moving)
 

