@@ -16,16 +16,16 @@ HALF_BLOCK_S = BLOCK_S / 2   # times are compared with this slack: rounding must
 class BargeInConfig:
     """Scores are mean log-odds that a person speaks; figures beside the thresholds: training/README.md."""
 
-    duck_at: float = 0.0              # mean of duck_mean
+    duck_at: float = 0.5              # mean of duck_mean
     duck_mean: float = 0.10           # s
-    stop_at: float = 0.75             # mean of stop_mean
+    stop_at: float = 1.5              # mean of stop_mean
     stop_mean: float = 0.25           # s: a knock or a click does not fill it
     release_below: float = -1.0       # mean of duck_mean below which a duck is doubted ...
     release_after: float = 0.35       # ... for this many s; between two words of a quiet talker is 0.3 s
     longest_duck: float = 2.0         # s without confirmation; a voice is confirmed or gone by then
     tail: float = 0.3                 # s after the playback in which its echo may still be heard
     hold_after_slip: float = 0.4      # s: echo paths do not fit until the reference has been moved
-    moving_extra: float = 2.25        # added to both thresholds, when half of the expected noise or more is motors
+    moving_extra: float = 0.0         # added to both thresholds, when half of the expected noise or more is motors
     motors_memory: float = 0.5        # s, of that share
     unaligned_extra: float = 1.0      # added to stop_at while the place of the echo is unknown
 
