@@ -59,6 +59,8 @@ def test_in_a_pause_of_the_motion_it_does_not_set_out_again():
 
 def test_what_is_refuted_is_taken_back_and_harder_for_a_while():
     again = (0.3, WEAK, 0.6, False)
+    rested = sum(m.hold for m in manners((0.1, WEAK, 0.6, False), (1.0, NONE, 0.6, False)))
+    assert rested == pytest.approx(100 * (0.1 + CONFIG.refuted_after), abs=2)
     assert steps((0.1, WEAK, 0.6, False), (1.0, NONE, 0.6, False), again) == ["still", "speaks"]
     assert steps((0.1, WEAK, 0.6, False), (60.0, NONE, 0.6, False), again) == ["still", "speaks", "still"]
 

@@ -51,6 +51,16 @@ def test_a_slip_shifts_the_sound_from_its_moment_on(noise, jump):
     assert lag(played, noise, 40000) + LEAD == pytest.approx(1600 + jump * SAMPLE_RATE_HZ, abs=0.02)
 
 
+def test_an_xrun_makes_it_late_from_then_on(noise):
+    device = Device(LoudspeakerConfig(playback_delay_s=0.1))
+    played = []
+    for index, piece in enumerate(noise.astype(np.float32).reshape(-1, BLOCK)):
+        device.late_s += 0.02 if index == 200 else 0.0
+        played.append(device.step(piece))
+    assert lag(np.concatenate(played), noise, 20000) + LEAD == pytest.approx(1600, abs=0.02)
+    assert lag(np.concatenate(played), noise, 40000) + LEAD == pytest.approx(1920, abs=0.02)
+
+
 def tone_through(driver: Driver, level_db: float) -> np.ndarray:
     t = np.arange(60 * BLOCK) / SAMPLE_RATE_HZ
     tone = np.sqrt(2) * 10 ** (level_db / 20) * np.sin(2 * np.pi * 1000 * t)
