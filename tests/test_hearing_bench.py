@@ -60,7 +60,7 @@ def test_bounds_are_the_exact_ones():
 
 def test_the_most_specific_class_wins():
     truth = replace(ALONE, speech=(PERSON, Speech(15.0, 15.4, 0.0, addressed=False)),
-                    noises=(Noise("knock", 6.0, 9.0), Noise("babble", 11.0, 12.0, judged=False)), slips=(Slip(9.5),))
+                    noises=(Noise("knock", 6.0, 9.0), Noise("babble", 9.5, 12.0, judged=False)), slips=(Slip(9.5),))
     classes = truth.classes()
     found = {t: CLASSES[classes[round(100 * t)]] for t in (1.0, 5.0, 8.49, 8.5, 9.99, 10.0, 11.5, 15.2, 19.0)}
     assert found == {1.0: "quiet", 5.0: "person", 8.49: "person", 8.5: "distractor", 9.99: "distractor",
@@ -127,6 +127,7 @@ def test_interruptions_are_counted_by_level_motion_and_motors():
     assert rows["latency_duck_quiet_all_levels_median"].value == pytest.approx(100)
     assert rows["recall_stop_motors_5_to_10_dB_over_the_person"].of == 1
     assert (rows["stopped_by_knock"].value, rows["stopped_by_cough"].value) == (100, 0)
+    assert rows["stopped_by_impulsive_noises_together"].value == 50
 
 
 def test_alarms_are_told_by_voice_and_by_take():
@@ -141,9 +142,9 @@ def test_a_mirror_counts_at_rest_and_not_in_a_sweep():
     talker = Truth("talker", 8.0, False, (), (replace(PERSON, onset=1.0, end=5.0, over_noise_db=20.0),))
     right, folded, wrong = (1.2, 0.55, False, None), (2.0, np.pi - 0.5, True, 0.5), (3.0, 2.0, False, None)
     rows = rows_of(heard_take(talker, directions=(wrong[:0] + folded, wrong)), heard_take(talker, directions=(right,)))
-    assert rows["direction_line_at_rest_20_dB_within"].count == 2
-    assert rows["direction_line_at_rest_20_dB_first_median"].value == pytest.approx(600)
-    assert rows["direction_line_at_rest_20_dB_never"].count == 0
+    assert rows["direction_line_array_at_rest_20_dB_within"].count == 2
+    assert rows["direction_line_array_at_rest_20_dB_first_median"].value == pytest.approx(600)
+    assert rows["direction_line_array_at_rest_20_dB_never"].count == 0
     sweep = rows_of(heard_take(replace(talker, moving=True), directions=(right, (3.0, 0.7, False, None), folded)))
     assert (sweep["direction_sweeping_head_within"].count, sweep["direction_sweeping_head_within"].of) == (1, 3)
     assert (sweep["direction_sweeping_head_side"].count, sweep["direction_sweeping_head_side"].of) == (1, 1)

@@ -37,7 +37,7 @@ def _groups(take: HeardTake, speech: Speech) -> list[str]:
     if truth.moving:
         return ["sweeping head"]
     level = "" if speech.over_noise_db is None else f", {speech.over_noise_db:g} dB"
-    array = "line" if truth.line_array else "other array"
+    array = "line array" if truth.line_array else "other array"
     return [f"{array} at rest{level}"]
 
 

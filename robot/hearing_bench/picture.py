@@ -14,6 +14,7 @@ COLOURS = {"stop": "#d9534f", "duck": "#e8a24c"}     # as in the timeline pictur
 MARKS = {"stop": "X", "duck": "v"}
 LINES = ("-", "--", ":")
 LINEAR_BELOW = 1.0           # false events an hour: a logarithmic axis has no place for none
+LEFT = -0.15                 # of the axis, so that marks at none are seen whole
 
 
 def draw_sweep(sweeps: Mapping[str, Sequence[Point]], path: Path, title: str) -> None:
@@ -40,7 +41,7 @@ def _draw_panel(panel: Axes, sweeps: Mapping[str, Sequence[Point]], moving: bool
                 if point.shift == 0:
                     _mark(panel, point, bounds=way == "as built")
     panel.set_xscale("symlog", linthresh=LINEAR_BELOW)
-    panel.set_xlim(left=0)
+    panel.set_xlim(left=LEFT)
     panel.set_ylim(-3, 103)
     panel.set_xlabel("false an hour of robot speech")
     panel.set_ylabel("people who are heard within 1.5 s, %")

@@ -41,7 +41,8 @@ def markdown(found: Mapping[Way, Figures], source: str) -> str:
     """Tables for reading: figures by way of listening, false stops by voice and by take."""
     ways = list(found)
     lines = [f"Hearing: {source}", "", f"| what | {' | '.join(ways)} |", "|---" * (1 + len(ways)) + "|"]
-    labels = {row.key: row.label for figures in found.values() for row in figures.rows + figures.speed}
+    labels = {row.key: row.label for figures in found.values() for row in figures.rows + figures.speed
+              if not row.key.startswith("latency") or "all_levels" in row.key}      # the others: hearing.json
     for key, label in labels.items():
         cells = (next((shown(row) for row in figures.rows + figures.speed if row.key == key), "-")
                  for figures in found.values())

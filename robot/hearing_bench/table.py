@@ -1,7 +1,8 @@
 """The table of hearing: false stops and ducks, recall and latency, distractors. Each with count and 95 % bounds."""
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+
+import numpy as np
 
 from robot.hearing_bench.bounds import quantile, quantile_between, rate_below, share_between
 from robot.hearing_bench.judging import Alarms, reaction
@@ -14,7 +15,9 @@ MOTION = {False: "quiet", True: "moving"}
 JUDGED: dict[Class, str] = {"quiet": "quiet", "moving": "moving", "slip": "around slips",
                             "distractor": "in distractors"}
 UNJUDGED: tuple[Class, ...] = ("backchannel", "babble")
-MOTOR_STEPS_DB = (-100.0, 0.0, 5.0, 10.0, 100.0)      # between which motors over the person are put together
+IMPULSIVE = ("knock", "cough")
+MOTORS_DB = {"motors under the person": (-np.inf, 0.0), "motors 0 to 5 dB over the person": (0.0, 5.0),
+             "motors 5 to 10 dB over the person": (5.0, 10.0), "motors 10 dB and more over the person": (10.0, np.inf)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +114,8 @@ def _recall_rows(heard: Sequence[HeardTake], decision: str, alarms: Alarms) -> l
         for name, some in groups.items():
             rows += _reaction_rows(f"{decision}_{motion}_{name}", f"{motion}, {name}", decision, some, chance)
     if decision == "stop":
-        for low, high in pairwise(MOTOR_STEPS_DB):
+        for name, (low, high) in MOTORS_DB.items():
             some = [(take, speech) for take, speech in people if _between(take.truth, low, high)]
-            name = f"motors {low:g} to {high:g} dB over the person"
-            name = name.replace("-100 to 0 dB over", "under").replace("10 to 100", "10 and more")
             rows += _reaction_rows(f"stop_{name}", name, decision, some, "")
     return rows
 
@@ -141,5 +142,8 @@ def _distractor_rows(heard: Sequence[HeardTake]) -> list[Row]:
             for noise in take.truth.noises:
                 struck = any(noise.start <= t < noise.end + AFTER_NOISE_S for t in stops)
                 found.setdefault(noise.kind if noise.judged else f"(not judged) {noise.kind}", []).append(struck)
+                if noise.kind in IMPULSIVE:
+                    found.setdefault("impulsive noises together", []).append(struck)
     return [row for kind, struck in sorted(found.items())
-            for row in share_row(f"stopped_by_{kind}", f"stopped by {kind}", sum(struck), len(struck))]
+            for row in share_row(f"stopped_by_{kind}".replace(" ", "_"), f"stopped by {kind}", sum(struck),
+                                 len(struck))]

@@ -68,14 +68,14 @@ class Truth:
     line_array: bool = True
 
     def classes(self) -> NDArray[np.int8]:
-        """What an event in each 10 ms would be, as index into CLASSES; the most specific wins."""
+        """What an event in each 10 ms would be, as index into CLASSES; the most specific wins, then the first."""
         out = np.full(int(np.ceil(self.duration / FRAME_S)) + 1, CLASSES.index("moving" if self.moving else "quiet"),
                       np.int8)
         for slip in self.slips:
             _mark(out, slip.t, np.inf if slip.drifts else slip.t + AFTER_JUMP_S, "slip")
-        for noise in self.noises:
+        for noise in reversed(self.noises):
             _mark(out, noise.start, noise.end + AFTER_NOISE_S, "distractor" if noise.judged else "babble")
-        for speech in self.speech:
+        for speech in reversed(self.speech):
             _mark(out, speech.onset, speech.end + AFTER_PERSON_S, "person" if speech.addressed else "backchannel")
         return out
 
