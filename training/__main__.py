@@ -1,6 +1,6 @@
 """`make train`: the whole recipe, from nothing to perception/audio/models/person.onnx (hours on one core).
 
-    python -m training [--scenes 700] [--data build/training]
+    python -m training [--scenes 1050] [--data build/training]
 
 Needs the extra `train` and the Debian packages flite, espeak-ng, klettres-data and ktuberling-data.
 """
@@ -14,7 +14,7 @@ SEEDS = (5, 6, 7)     # of the members: order of the crops, noise, start of the 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--scenes", type=int, default=700)
+    parser.add_argument("--scenes", type=int, default=1050)
     parser.add_argument("--data", type=Path, default=Path("build/training"))
     parser.add_argument("--words", default="/usr/share", help="where klettres/ and ktuberling/ are")
     options = parser.parse_args()
