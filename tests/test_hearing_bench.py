@@ -58,13 +58,13 @@ def test_bounds_are_the_exact_ones():
 
 # ---- truth and judging
 
-def test_the_most_specific_class_wins():
+def test_the_most_specific_class_wins_and_the_first_of_equals():
     truth = replace(ALONE, speech=(PERSON, Speech(15.0, 15.4, 0.0, addressed=False)),
-                    noises=(Noise("knock", 6.0, 9.0), Noise("babble", 9.5, 12.0, judged=False)), slips=(Slip(9.5),))
+                    noises=(Noise("knock", 6.0, 9.0), Noise("babble", 9.5, 12.0, judged=False)), slips=(Slip(12.5),))
     classes = truth.classes()
-    found = {t: CLASSES[classes[round(100 * t)]] for t in (1.0, 5.0, 8.49, 8.5, 9.99, 10.0, 11.5, 15.2, 19.0)}
+    found = {t: CLASSES[classes[round(100 * t)]] for t in (1.0, 5.0, 8.49, 8.5, 9.99, 10.0, 12.99, 13.0, 14.0, 15.2)}
     assert found == {1.0: "quiet", 5.0: "person", 8.49: "person", 8.5: "distractor", 9.99: "distractor",
-                     10.0: "slip", 11.5: "babble", 15.2: "backchannel", 19.0: "quiet"}
+                     10.0: "babble", 12.99: "babble", 13.0: "slip", 14.0: "quiet", 15.2: "backchannel"}
     drifting = replace(ALONE, moving=True, slips=(Slip(3.0, drifts=True),)).classes()
     assert [CLASSES[drifting[at]] for at in (299, 300, 1999)] == ["moving", "slip", "slip"]
 
