@@ -97,6 +97,11 @@ class Evening:
         self.rows.append((sound.evidence, sound.motors, speaks, tick.intent.hold_still, tick.floor == "ducked"))
         self.events += [(event.t, event.name) for event in tick.events]
 
+    @property
+    def over(self) -> list[Interruption]:
+        """Those that truly fell into the robot's speech: a reply may just have ended."""
+        return [said for said in self.interruptions if self.rows[round(said.onset / TICK_S)][2]]
+
     def finished(self, t: float) -> bool:
         return not self.planned and t > self._free_at
 
@@ -154,9 +159,7 @@ def tally(evenings: list[Evening]) -> Tally:
     speech = moving = held = low = 0.0
     for one in evenings:
         stops = [t for t, name in one.events if name == "barge_in"]
-        for said in one.interruptions:
-            if not one.rows[round(said.onset / TICK_S)][2]:
-                continue                       # the reply was just over: nothing to interrupt
+        for said in one.over:
             hits[said.level_db].append(next((t - said.onset for t in stops if said.onset <= t <= said.onset + HIT_S),
                                             None))
             levels[said.level_db].append(_levels(one, said))
@@ -189,21 +192,23 @@ def _alone(one: Evening) -> np.ndarray:
 
 def evidence_table(evenings: list[Evening]) -> list[str]:
     """What a threshold on weak evidence would cost and earn: from runs without active listening."""
-    lines = ["  weak evidence over   met alone, times/h of motion   interruptions in which it stands in "
-             f"{EARLY_S:g} s at {'/'.join(map(str, LEVELS_DB))} dB"]
+    lines = ["  weak evidence over   met alone, times/h in motion / at rest   stands in "
+             f"{EARLY_S:g} s of interruptions at {'/'.join(map(str, LEVELS_DB))} dB"]
     for threshold in THRESHOLDS:
-        met, hours = 0, 0.0
+        met, hours = {True: 0, False: 0}, {True: 0.0, False: 0.0}
         early: dict[int, list[bool]] = {level: [] for level in LEVELS_DB}
         for one in evenings:
-            rows, alone = np.array(one.rows), _alone(one)
-            moves = alone & (rows[:, 2] > 0) & (rows[:, 1] >= ListeningConfig().motors_from)
-            hours += float(moves.sum()) * TICK_S / 3600
-            met += _crossings(moves & (rows[:, 0] > threshold))
-            for said in one.interruptions:
+            rows, alone = np.array(one.rows, float), _alone(one)
+            for moves in (True, False):
+                chosen = alone & (rows[:, 2] > 0) & ((rows[:, 1] >= ListeningConfig().motors_from) == moves)
+                hours[moves] += float(chosen.sum()) * TICK_S / 3600
+                met[moves] += _crossings(chosen & (rows[:, 0] > threshold))
+            for said in one.over:
                 first = round(said.onset / TICK_S)
                 early[said.level_db].append(bool((rows[first:first + round(EARLY_S / TICK_S), 0] > threshold).any()))
+        rates = " / ".join(f"{met[moves] / hours[moves]:5.0f}" if hours[moves] else "    -" for moves in (True, False))
         shares = " / ".join(f"{100 * np.mean(found):3.0f}" if found else "  -" for found in early.values())
-        lines.append(f"  {threshold:18.1f}   {met / hours if hours else 0:28.0f}   {shares} %")
+        lines.append(f"  {threshold:18.1f}   {rates:>38}   {shares} %")
     return lines
 
 
