@@ -38,7 +38,7 @@ class TurnConfig:
     word_hum: float = 0.5          # 0..1, below it a hum has turned into words
     settle: float = 0.15           # s after a confirmed voice before its absence is believed
     wordless: float = 0.45         # s from onset to end: a voice that long said something, even if no word was made out
-    call: float = 1.0              # s from onset to end: "stop", "wait", "stop stop" over the robot are no longer
+    call: float = 1.4              # s from onset to end: "stop stop" lasts 0.9 s, evidence of it up to 0.5 s longer
 
 
 @dataclass

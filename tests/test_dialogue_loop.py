@@ -92,18 +92,18 @@ def test_after_a_false_interruption_it_goes_on_from_the_clause_that_was_cut(word
 
 
 def test_a_voice_whose_words_nobody_made_out_is_answered_not_talked_over():
-    talk = Talk((ASK, Said(4.6, 5.9, ""))).run(9.0)
+    talk = Talk((ASK, Said(4.6, 6.3, ""))).run(10.0)
     assert not talk.events("reply_resumed") and talk.robot_said.endswith("I did not understand.")
 
 
 @pytest.mark.parametrize("heard", ["", "Top.", "Stomp stop"])
 def test_what_may_have_been_a_stop_word_is_answered_by_silence(heard):
     """Neither the rest of the story nor "I did not understand"; and the next question is answered."""
-    talk = Talk((ASK, Said(4.6, 5.2, heard), Said(8.0, 8.8, "how are you?"))).run(12.0)
+    talk = Talk((ASK, Said(4.6, 5.7, heard), Said(8.0, 8.8, "how are you?"))).run(12.0)
     assert not talk.events("reply_resumed")
     assert fact(talk.events("turn_dropped")[0], "kind") == "hush"
     assert [fact(e, "reason") for e in talk.events("reply_superseded")] == ["maybe a stop word"]
-    assert not talk.sound[round(5.3 * 16000):round(8.8 * 16000)].any()
+    assert not talk.sound[round(4.95 * 16000):round(8.8 * 16000)].any()
     assert talk.robot_said.endswith("I am well. And you?") and "understand" not in talk.robot_said
 
 
