@@ -71,7 +71,7 @@ def test_an_early_echo_is_followed_by_the_paths():
     mics = echo_of(reference, 0.05)
     mics[:, 3 * RATE:] = echo_of(reference, 0.03)[:, 3 * RATE:]
     residual, moves = run(mics + hiss(1, 4, reference.size, 1e-4), reference, 0.04)
-    assert len(moves) == 1
+    assert sum(samples for _, samples in moves) == pytest.approx(-0.02 * RATE, abs=2)
     assert loss_db(mics, residual, 4.5, 6.0) > 14
 
 

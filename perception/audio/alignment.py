@@ -34,8 +34,11 @@ class AlignmentConfig:
     peak_sigmas: float = 6.0          # ... stand out of the correlation's noise by this ...
     better: float = 0.8               # ... and leave this share of the residual; a voice over it leaves its own part
     proven: float = 0.3               # residual over mic power at the new lag that needs no second look
+    ringing: int = 64                 # 4 ms: a vowel also fits itself a little later, closer lags need a second look
     search_window: int = 8000         # 0.5 s of sound for the wide search
     search_sigmas: float = 9.0        # the wide search has many more lags to be wrong at
+    learnt: float = 0.02              # echo estimate over mic power (-17 dB) below which the filter knows no echo: it
+                                      # learns a loudspeaker that is turned up after silence anew, faster than on
     lost_blocks: int = 150            # 1.5 s without any cancellation before the wide search starts
     unheard_blocks: int = 600         # 6 s of playing without cancellation or a find: there is no such echo
 
@@ -91,6 +94,7 @@ class Alignment:
         self._said = False                  # that nothing is heard
         self._candidate: int | None = None
         self._stray = 0                     # samples from the lead, at the last look
+        self._next_look = config.stray_every   # block
         self._count = 0
 
     @property
@@ -131,7 +135,7 @@ class Alignment:
         if self.suspected or self._suspected >= 9:
             slip = self._slip() if self._count % (2 if self.suspected else config.check_every) == 0 else None
             return None if slip is None else self._apply(slip, slip=True)
-        if self._count % config.stray_every == 0 and self._left < config.fits * self._heard:
+        if self._count >= self._next_look and self._left < config.fits * self._heard:
             return self._recentred()
         return None
 
@@ -187,7 +191,7 @@ class Alignment:
         if not (8 <= abs(lag) <= config.reach - 8 and stands_out and left < config.better * self._left_at(0)):
             self._candidate = None
             return None
-        if self.suspected and left < config.proven:
+        if self.suspected and left < config.proven and abs(lag) >= config.ringing:
             self._candidate = None
             return lag
         return self._confirmed(lag, 1)
@@ -213,12 +217,15 @@ class Alignment:
         by_delay = correlation[(-config.longest_delay + np.arange(config.longest_delay)) % size]
         peak = int(np.argmax(by_delay))
         sigma = np.sqrt(np.median(by_delay**2) / 0.455) + 1e-20
-        inside = self.known and self.lag + 80 <= peak <= self.lag + 1600   # the filter reaches it where it is
-        if by_delay[peak] < config.search_sigmas * sigma or inside:
+        inside = self.known and self.lag + 80 <= peak <= self.lag + 1600   # the filter reaches it where it is ...
+        learnt = float(self._echo @ self._echo) > config.learnt * float(self._mic @ self._mic)   # ... and knows it
+        if by_delay[peak] < config.search_sigmas * sigma or (inside and learnt):
             self._candidate = None
             return None
         confirmed = self._confirmed(peak, 32)
-        return None if confirmed is None else max(0, confirmed - config.lead) - self.lag
+        if confirmed is None:
+            return None
+        return 0 if inside else max(0, confirmed - config.lead) - self.lag
 
     def _recentred(self) -> Move | None:
         """Reference and paths moved together when the echo has drifted towards an end of the filter."""
@@ -230,8 +237,10 @@ class Alignment:
         sigma = np.sqrt(np.median(by_delay**2) / 0.455) + 1e-20
         before, self._stray = self._stray, int(np.argmax(by_delay)) - config.lead
         stray = max(self._stray, -self.lag)
-        if abs(stray) < config.stray or abs(before - stray) > 16 or by_delay.max() < config.search_sigmas * sigma:
-            return None                  # 16: two looks agree up to a millisecond, drift included
+        sure = abs(stray) >= config.stray and by_delay.max() > config.search_sigmas * sigma
+        self._next_look = self._count + (config.stray_every // 5 if sure else config.stray_every)
+        if not sure or abs(before - self._stray) > 16:   # two looks agree up to a millisecond, drift included
+            return None
         self.lag += stray
         self._stray = 0
         return Move(0, self._aligned(self._history).copy(), True, -stray)
