@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from dialogue.engine import Cue
 from dialogue.floor import ROBOT_SOUNDS, State
+from perception.audio.prosody import NOTHING, Manner, Measure, Utterance
 from perception.people import Person
 from perception.vision.frame import Sight
 
@@ -19,10 +20,17 @@ class CueConfig:
     away_time: float = 1.5         # s; shorter looks away are thinking
     long_pause: float = 6.0        # s without a word from anybody after the robot has spoken
     again: float = 1.0             # s before the same gesture of the same person counts again
+    sure: float = 0.6              # 0..1: confidence from which a sigh or a manner of speaking is told
+    fast: float = 5.5              # syllables/s without pauses; conversation has 3 to 5 (de Jong & Wempe 2009)
+    slow: float = 2.3              # syllables/s
+    hesitant_share: float = 0.3    # of silence inside an utterance ...
+    hesitant: float = 0.6          # s ... with a pause this long
+    rising: float = 12.0           # semitones/s at the end: a question asks back or goes on
+    breathy: float = 0.7           # 0..1
 
 
 class Cues:
-    """Watches for nods, shakes and waves, looks away from a speaking robot, and long silences."""
+    """Watches for nods, shakes and waves, looks away from a speaking robot, long silences, sighs, manners of speech."""
 
     def __init__(self, config: CueConfig = CueConfig()):
         self.config = config
@@ -31,9 +39,11 @@ class Cues:
         self._away_since: dict[str, float] = {}
         self._silent_since: float | None = None
 
-    def step(self, t: float, sight: Sight, people: Sequence[Person], floor: State) -> list[Cue]:
+    def step(self, t: float, sight: Sight, people: Sequence[Person], floor: State, manner: Manner = NOTHING,
+             ) -> list[Cue]:
         """The notes of t (s)."""
-        return self._gestures(sight, people) + self._looks(t, people, floor) + self._pauses(t, floor)
+        return (self._gestures(sight, people) + self._looks(t, people, floor) + self._pauses(t, floor)
+                + self._manners(people, manner))
 
     def _gestures(self, sight: Sight, people: Sequence[Person]) -> list[Cue]:
         names = {p.face: p.id for p in people if p.face is not None}
@@ -68,3 +78,30 @@ class Cues:
             self._silent_since = None  # told once, until somebody speaks again
             return [Cue(t, "long_pause")]
         return []
+
+    def _manners(self, people: Sequence[Person], manner: Manner) -> list[Cue]:
+        """How something was said, or sighed, by whom was heard last."""
+        heard = [p for p in people if p.heard_at is not None]
+        who = max(heard, key=lambda p: p.heard_at or 0.0).id if heard else None
+        cues = []
+        if manner.sigh is not None and manner.sigh.confidence >= self.config.sure:
+            cues.append(Cue(manner.sigh.end, "sighs", who))
+        if manner.utterance is not None:
+            cues += [Cue(manner.utterance.end, name, who) for name in self._told_of(manner.utterance)]
+        return cues
+
+    def _told_of(self, said: Utterance) -> list[str]:
+        """What of an utterance is both sure and out of the ordinary."""
+        config = self.config
+
+        def sure(measure: Measure, usual: float) -> float:
+            told = measure.value is not None and measure.confidence >= config.sure
+            return measure.value if told and measure.value is not None else usual
+
+        pace = sure(said.articulation, 0.5 * (config.slow + config.fast))
+        hesitates = (sure(said.pauses, 0.0) >= config.hesitant_share
+                     and sure(said.longest_pause, 0.0) >= config.hesitant)
+        said_so = {"speaks_fast": pace >= config.fast, "speaks_slowly": pace <= config.slow, "hesitates": hesitates,
+                   "ends_high": sure(said.pitch_end, 0.0) >= config.rising,
+                   "sounds_breathy": sure(said.breathiness, 0.0) >= config.breathy}
+        return [name for name, so in said_so.items() if so]
