@@ -17,7 +17,7 @@ from perception.audio.hermitian import packed
 from perception.audio.interference import KINDS, Interference, InterferenceConfig
 from perception.audio.scene import Bearing
 from perception.audio.spatial import diffuse_coherence, looks_of, steering
-from perception.audio.steered_response import ResponseConfig, SteeredResponse
+from perception.audio.steered_response import Judged, ResponseConfig, SteeredResponse
 
 FRAME = 2 * BLOCK          # samples, Hann: 20 ms, short against the gap between direct sound and reflections
 FRAME_S = 2 * BLOCK_S      # also from frame to frame: half the work of every block, and 5 ms later on average
@@ -31,6 +31,8 @@ class DirectionConfig:
     dense_hz: float = 2000.0          # above, every other bin: a Hann window makes neighbours nearly the same
     tempering: float = 0.07           # neighbouring bins and frames share their reflections: not independent
     believe: float = 0.5              # speech likelihood from which somebody is believed to speak
+    suspect: float = 0.12             # the same from which sound from one direction is evidence enough, in a still
+    telling: float = 2.0              # and silent robot: nats (tempered) of one look in look_back; noise gives 1
     hangover: float = 0.25            # s
     look_back: float = 0.2            # s of sound before the belief that belong to the voice: detectors are late
     fresh: float = 0.3                # s of belief in which every frame counts at once
@@ -47,6 +49,13 @@ class _Frame:
     speech: float              # likelihood
     activity: Array            # (K,)
     rotation: Array            # base-from-head at the frame's middle
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    evidence: Array            # (D,) tempered, over the looks
+    rotation: Array
+    plain: bool                # neither motors nor echo are loud in it
 
 
 class Direction:
@@ -71,8 +80,8 @@ class Direction:
                                          config.response, FRAME_S)
         self._tracker = BearingTracker(looks, config.tracker, FRAME_S)
         self._frames: list[_Frame] = []      # not looked at yet
-        self._maxima: deque[tuple[float, int] | None] = deque()   # of frames of which it is not known who spoke
-        self._waiting: deque[tuple[Array, Array]] = deque(maxlen=round(config.look_back / FRAME_S))
+        self._judged: deque[Judged | None] = deque()   # of frames of which it is not known yet whether somebody spoke
+        self._waiting: deque[_Seen] = deque(maxlen=round(config.look_back / FRAME_S))
         self._before: tuple[Samples, Array] | None = None   # sound of the block before, rotation at its end
         self._since = self._until = -np.inf   # s, of the belief
         self._best: Estimate | None = None
@@ -95,29 +104,34 @@ class Direction:
             self._frames.append(_Frame(np.concatenate([self._before[0], sound], axis=1), speech_likelihood,
                                        np.atleast_1d(np.asarray(motor_activity, np.float32)), self._before[1]))
             self._before = None
-            fresh = believed and t - self._since < config.fresh
+            suspected = speech_likelihood >= config.suspect
+            fresh = t - self._since < config.fresh if believed else suspected
             if len(self._frames) >= (1 if fresh else config.batch if believed else config.batch_in_silence):
-                self._look(believed)
+                believed = self._look(t, believed, suspected)
         best = self._best
         if best is None or not believed:
             self._best = None
             return None
         return Bearing(t, best.azimuth, best.spread, best.mirror is not None, best.mirror)
 
-    def _look(self, believed: bool) -> None:
-        """Take in the frames that wait."""
+    def _look(self, t: float, believed: bool, suspected: bool) -> bool:
+        """Take in the frames that wait. Whether somebody is believed to speak, now that they have been looked at."""
         frames, self._frames = self._frames, []
-        evidence = self._evidence(frames)
-        self._waiting.extend((e, frame.rotation) for e, frame in zip(evidence, frames, strict=True))
+        self._waiting.extend(self._evidence(frames))
+        if suspected and not believed:
+            plain = [seen.evidence for seen in self._waiting if seen.plain]
+            believed = len(plain) > 0 and float(np.sum(plain, axis=0).max()) > self._config.telling
+            if believed:
+                self._since, self._until = t, t + self._config.hangover
         if not believed:
             self._tracker.fade(len(frames))
-            return
-        self._tracker.step(list(self._waiting))
+            return False
+        self._tracker.step([(seen.evidence, seen.rotation) for seen in self._waiting])
         self._waiting.clear()
         self._best = self._tracker.best()
+        return True
 
-    def _evidence(self, frames: list[_Frame]) -> Array:
-        """(N, D) over the looks."""
+    def _evidence(self, frames: list[_Frame]) -> list[_Seen]:
         activity = np.stack([frame.activity for frame in frames])
         if self._interference is None:
             self._interference = Interference(self._diffuse, self._mics, activity.shape[1],
@@ -126,13 +140,14 @@ class Direction:
         x, echo = spectra[:self._mics], spectra[self._mics:]
         old, quiet = self._interference.hear(x, echo, activity, [frame.speech for frame in frames])
         expected = self._interference.expect()
-        evidence, maxima = self._response.step(x, expected.covariance, expected.kinds)
+        evidence, judged = self._response.step(x, expected.covariance, expected.kinds)
         # the direction is kept, not taken from an unknown noise
         strange = self._interference.strange(activity)
         evidence[strange] = 0.0
-        self._maxima.extend((float(maximum), kind) if known and not s else None for s, known, maximum, kind
-                            in zip(strange, expected.known, maxima, expected.kinds, strict=True))
-        known = [self._maxima.popleft() for _ in range(old)]
+        sure = expected.known & ~strange
+        self._judged.extend(found if known else None for found, known in zip(judged, sure, strict=True))
+        past = [self._judged.popleft() for _ in range(old)]
         if quiet:
-            self._response.without_voice([found for found in known if found is not None])
-        return self._config.tempering * evidence
+            self._response.without_voice([found for found in past if found is not None])
+        return [_Seen(self._config.tempering * e, frame.rotation, bool(known) and kind == 0)
+                for e, frame, known, kind in zip(evidence, frames, sure, expected.kinds, strict=True)]

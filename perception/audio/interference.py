@@ -17,7 +17,7 @@ from perception.audio.hermitian import Packed, outer
 @dataclass(frozen=True, slots=True)
 class InterferenceConfig:
     echo_caution: float = 2.0         # times the expected power of left-over echo: it comes in bursts over its mean
-    motor_caution: float = 2.0        # the same of motors
+    motor_caution: float = 1.0        # the same of motors, whose bursts are told below
     power_memory: float = 1.0         # s
     motor_memory: float = 0.6         # s of motion: what a motor sounds like changes with its speed
     shape_memory: float = 2.0         # s; 4 x 4 covariances need some 40 frames
@@ -30,6 +30,7 @@ class InterferenceConfig:
     echo_decay: float = 0.72          # per 10 ms, echo tail behind the canceller's reach (T60 of 420 ms)
     prominent: float = 0.3            # share of the expected power from which motors or echo make another kind of frame
     acquainted: int = 5               # learned frames from which a motor's noise can be told at other speeds
+    burst: float = 10.0               # times the expected power that motors may have in a frame that is loud as a whole
     familiar: int = 12                # the same from which it is known what its frames are like
     beyond: float = 3.0               # times the loudest activity heard without a voice: beyond, expect ever more noise
     measure_memory: float = 0.25      # s over which expected and heard power are compared
@@ -112,6 +113,8 @@ class Interference:
         powers[2:] *= config.motor_caution
         beyond = gains[2:, :, 0] / np.maximum(config.faint, config.beyond * self._loudest)[:, None]
         powers[2:] *= np.maximum(1.0, beyond)[:, :, None]
+        burst = np.minimum(np.maximum((heard / powers.sum(axis=0)).mean(axis=1), 1.0), config.burst)
+        powers[2:] *= burst[:, None]
         part = powers.sum(axis=2)
         part /= part.sum(axis=0)
         covariance = sum(powers[k] * self._shape[k][:, None] for k in np.flatnonzero(part.max(axis=1) > 1e-4))

@@ -16,8 +16,8 @@ LINE_TOLERANCE = 0.1     # second singular value over the first: below, the arra
 SPHERE_AZIMUTHS = 36     # 10 degrees: a head-sized array has lobes of 40 degrees and more
 SPHERE_ELEVATIONS = np.deg2rad([-30.0, 0.0, 30.0, 60.0])
 # reflections reach a voice's neighbours towards the middle of a line only, and draw its peak there by this factor of
-# the cosine: 0.88 to 0.98 in simulated rooms of T60 0.2 to 0.7 s
-INWARD = 0.98
+# the cosine: 0.88 to 0.98 in simulated rooms of T60 0.2 to 0.7 s; less than 0.97 draws dry voices off to the axis
+INWARD = 0.97
 COSINES = np.linspace(-1.0, 1.0, 41)   # of the cones: steps of 3 degrees at broadside
 
 

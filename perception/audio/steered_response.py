@@ -28,8 +28,13 @@ class ResponseConfig:
     # quantile of the maxima of frames without a voice, by their kind, that is evidence of none: room noise is steady
     gate: tuple[float, ...] = (0.5, 0.9, 0.9, 0.9)
     softness: float = 1.5          # nats around the gate over which evidence sets in
+    habit: float = 3.0             # times the usual evidence of a look without a voice that counts for nothing in it:
+    usual_memory: float = 6.0      # s; bursts of one motor come from one side
     gate_frames: int = 150         # frames without a voice of each kind that are remembered: 3 s
     first_gate: float = 12.0       # nats, before any such frame has been heard
+
+
+Judged = tuple[int, float, Array]   # of a frame: its kind, the highest ratio (nats), evidence (D,) over the gate
 
 
 class SteeredResponse:
@@ -46,10 +51,12 @@ class SteeredResponse:
         self._before = np.zeros(bins, np.float32)   # power of the voice in the newest frame
         self._maxima = [deque([config.first_gate], config.gate_frames) for _ in range(kinds)]
         self._gate = np.full(kinds, config.first_gate)
+        self._usual = np.zeros((kinds, steering.shape[2]))   # evidence without a voice, on average
+        self._usual_rate = frame_s / config.usual_memory
 
-    def step(self, x: np.ndarray, expected: Packed, kinds: Sequence[int]) -> tuple[Array, Array]:
+    def step(self, x: np.ndarray, expected: Packed, kinds: Sequence[int]) -> tuple[Array, list[Judged]]:
         """x: spectra (M, N, F) of N frames; expected: covariances (M * M, N, F) without a voice; kinds (N,) of frames.
-        Evidence (N, D), its raw maxima (N,)."""
+        Evidence (N, D), and what `without_voice` needs of each frame."""
         config, mics = self._config, self._mics
         voice = np.maximum((x.real**2 + x.imag**2 - expected[:mics]).sum(axis=0) / mics, 0.0)
         covariance = expected + (self._reverberation(voice) + config.early * voice + 1e-12) * self._diffuse
@@ -62,7 +69,9 @@ class SteeredResponse:
         odds = (config.tails + total) / (config.tails + np.maximum(total - ratio + 1.0, 0.0))
         raw = ((config.tails + mics) * np.log(odds) - np.log(ratio)).sum(axis=0).astype(float)
         over = (raw - self._gate[kinds][:, None]) / config.softness
-        return config.softness * np.logaddexp(0.0, over), raw.max(axis=1)
+        evidence = config.softness * np.logaddexp(0.0, over)
+        judged = list(zip(kinds, raw.max(axis=1).tolist(), evidence, strict=True))
+        return np.maximum(evidence - config.habit * self._usual[kinds], 0.0), judged
 
     def _reverberation(self, voice: np.ndarray) -> np.ndarray:
         """Late power (N, F) in each frame, of the voice (N, F) in those before it."""
@@ -79,10 +88,11 @@ class SteeredResponse:
         values = np.matmul(stacked, self._forms)
         return values.reshape(bins, len(matrices), frames, -1).swapaxes(0, 1)
 
-    def without_voice(self, frames: Sequence[tuple[float, int]]) -> None:
-        """Frames (maximum, kind) are known by now to have held no voice."""
-        for maximum, kind in frames:
+    def without_voice(self, frames: Sequence[Judged]) -> None:
+        """These frames are known by now to have held no voice."""
+        for kind, maximum, evidence in frames:
             self._maxima[kind].append(maximum)
-        for kind in {kind for _, kind in frames}:
+            self._usual[kind] += self._usual_rate * (evidence - self._usual[kind])
+        for kind in {kind for kind, _, _ in frames}:
             ordered = sorted(self._maxima[kind])
             self._gate[kind] = ordered[int(self._config.gate[kind] * (len(ordered) - 1))]
