@@ -95,7 +95,7 @@ class Dialogue:
         if parking:
             return self._parked(notes, blocks)
         self._hear(notes, sound)
-        self._observe(notes, people, sight)
+        self._observe(notes, people, sight, sound)
         for reply in replies:
             self._take(notes, reply, people)
         self._decide(notes)
@@ -187,8 +187,8 @@ class Dialogue:
 
     # seeing -------------------------------------------------------------------------------------------------------
 
-    def _observe(self, notes: Notes, people: tuple[Person, ...], sight: Sight) -> None:
-        for cue in self.cues.step(notes.t, sight, people, self.floor.state):
+    def _observe(self, notes: Notes, people: tuple[Person, ...], sight: Sight, sound: SoundScene) -> None:
+        for cue in self.cues.step(notes.t, sight, people, self.floor.state, sound.manner):
             notes.ask(replace(cue, heard=self.answering.speaker.heard_text))
             notes.tell("cue", cue=cue.name, person=cue.person, seen=cue.t)
         around = tuple((p.id, round(p.azimuth, 1), p.attention >= self.config.cues.there) for p in people)

@@ -10,6 +10,7 @@ from perception.audio.detector import Baseline, Detector
 from perception.audio.doa import Direction, DirectionConfig
 from perception.audio.front import Fronted, FrontEnd, FrontEndConfig
 from perception.audio.hum import Hum, HumConfig
+from perception.audio.prosody import NOTHING, Prosody, ProsodyConfig
 from perception.audio.scene import Bearing, Heard, SoundScene
 from perception.audio.speech_activity import SpeechActivity, SpeechActivityConfig
 from perception.pose_history import PoseHistory
@@ -24,6 +25,7 @@ class EarsConfig:
     speech: SpeechActivityConfig = field(default_factory=SpeechActivityConfig)
     direction: DirectionConfig = field(default_factory=DirectionConfig)
     hum: HumConfig = field(default_factory=HumConfig)
+    prosody: ProsodyConfig = field(default_factory=ProsodyConfig)
     plays_above: float = 3e-4
     full_pace: float = 0.4             # rad/s of the fastest joint from which motor noise counts in full
     pace_decay: float = 0.97           # per block: gears and bearings ring on, motors lag their commands
@@ -44,7 +46,7 @@ class Ears:
         self._barge_in = barge_in or BargeIn(config.barge_in)
         self._speech = SpeechActivity(config.speech)
         self._direction = Direction(mic_positions, config.direction) if len(mic_positions) > 1 else None
-        self._hum = Hum(config.hum)
+        self._hum, self._prosody = Hum(config.hum), Prosody(config.prosody)
         self._scene = SoundScene(0.0)
         self._pace = 0.0
         self.residual: Samples = np.zeros((len(mic_positions), BLOCK), np.float32)   # of the newest block
@@ -74,6 +76,7 @@ class Ears:
         bearing = self._bearing(block.t, front, float(likelihood), poses)
         speaks = self._speech.speaks or self._barge_in.state != "clear"
         hum = self._hum.step(evidence.masked_bands, evidence.voiced, speaks)
+        manner = self._prosody.step(block.t, evidence.clean, self._speech.speaks, max(motors, 0.5 if plays else 0.0))
         heard: tuple[Heard, ...] = (*((decided,) if decided else ()), *spoken)
         power = float(evidence.clean @ evidence.clean) / BLOCK
         return SoundScene(
@@ -81,7 +84,7 @@ class Ears:
             self._speech.onset if self._speech.speaks or spoken else self._barge_in.onset,
             self._barge_in.duck_score, bearing, self._barge_in.state == "ducked", confirmed,
             decided is not None and decided.kind == "release", 10 * float(np.log10(power + 1e-12)), hum, motors,
-            heard, front.health)
+            heard, front.health, manner)
 
     def _pace_of(self, velocity: NDArray[np.float64]) -> float:
         """0..1: how fast the joints run or have just run; breathing is slow, and its noise is like the room's."""
@@ -104,4 +107,5 @@ def _joined(scenes: list[SoundScene]) -> SoundScene:
         last.t, frozen_samples(np.concatenate([scene.clean for scene in scenes])), last.speech, last.onset,
         last.evidence, bearings[-1] if bearings else None, last.duck, any(s.barge_in for s in scenes),
         any(s.release for s in scenes), last.level_db, last.hum, last.motors,
-        tuple(h for s in scenes for h in s.heard), tuple(h for s in scenes for h in s.health))
+        tuple(h for s in scenes for h in s.heard), tuple(h for s in scenes for h in s.health),
+        next((s.manner for s in reversed(scenes) if s.manner != NOTHING), NOTHING))

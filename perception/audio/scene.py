@@ -6,6 +6,7 @@ import numpy as np
 
 from calibration.health import Health
 from perception.audio.block import Samples, frozen_samples
+from perception.audio.prosody import NOTHING, Manner
 
 NO_SAMPLES = frozen_samples(np.zeros(0))
 
@@ -56,3 +57,4 @@ class SoundScene:
     motors: float = 0.0
     heard: tuple[Heard, ...] = ()            # the decisions of this tick, in order
     health: tuple[Health, ...] = field(default=())
+    manner: Manner = NOTHING                 # how what has just ended was said, or sighed
