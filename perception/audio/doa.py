@@ -36,7 +36,7 @@ class DirectionConfig:
     hangover: float = 0.25            # s
     look_back: float = 0.2            # s of sound before the belief that belong to the voice: detectors are late
     fresh: float = 0.3                # s of belief in which every frame counts at once
-    batch: int = 2                    # frames looked at together later on: a bearing every 40 ms
+    batch: int = 3                    # frames looked at together later on: a bearing every 60 ms
     batch_in_silence: int = 4         # the same while nobody speaks
     interference: InterferenceConfig = field(default_factory=InterferenceConfig)
     response: ResponseConfig = field(default_factory=ResponseConfig)
