@@ -5,7 +5,7 @@ import pytest
 from calibration.frames import direction_vector, wrapped
 from perception.audio.block import BLOCK, SAMPLE_RATE_HZ
 from perception.audio.doa import Direction
-from tests.direction_scenes import CIRCLE, LINE, Scene, band, detected, near, talking, voice, wave
+from tests.direction_scenes import CIRCLE, LINE, Scene, band, detected, diffuse, near, talking, voice, wave
 
 
 def error_deg(bearing, azimuth: float, mirror_counts: bool = False) -> float:
@@ -56,6 +56,19 @@ def test_first_bearing_comes_with_the_belief_and_is_right():
     believed = int(np.argmax(scene.speech > 0.5))
     assert bearings[believed - 1] is None
     assert error_deg(bearings[believed + 1], 0.6, mirror_counts=True) < 10
+
+
+def test_a_weak_belief_is_enough_when_the_sound_comes_from_one_side():
+    scene = talking(3, 0.6, snr_db=20)
+    scene.speech[:] = np.where(scene.speech > 0.5, 0.2, 0.03)
+    first = next(b for b in scene.bearings(Direction(LINE)) if b is not None)
+    assert 1.0 < first.t < 1.2 and error_deg(first, 0.6, mirror_counts=True) < 10
+
+
+def test_a_weak_belief_in_noise_from_everywhere_names_no_direction():
+    n = 6 * SAMPLE_RATE_HZ
+    noise = 0.003 * diffuse(np.random.default_rng(61), n, LINE)
+    assert spoken(Scene(noise, np.full(n // BLOCK, 0.2), np.zeros(n // BLOCK))) == []
 
 
 def test_nothing_is_said_while_nobody_speaks_and_soon_after_the_voice_ends():
