@@ -34,7 +34,7 @@ class Detector:
 
 
 class Baseline:
-    """Calibrated log-odds: what the detector makes of this robot when nobody speaks is half taken off.
+    """Calibrated log-odds: what the detector makes of this robot when nobody speaks is mostly taken off.
 
     Voices and gears that were not in the training lift or lower the log-odds of a whole take; a threshold on the
     difference stopped for people 70 ms earlier at the same false stops (draw of the bench that was tuned on).
@@ -43,7 +43,7 @@ class Baseline:
     usual = -4.5     # log-odds without a person on the training's own scenes
     rate = 0.002     # a block: follows in 5 s
     voice = 4.0      # above the baseline: likely a voice, which must hardly move it
-    share = 0.5
+    share = 0.8
     prior = 2.0      # the training weighs false alarms; so much more is even odds on takes of another generator
 
     def __init__(self) -> None:
