@@ -54,7 +54,8 @@ class FrontEnd:
         far = self._alignment.far(checked.reference)
         cancelled = self._canceller.step(checked.mics, far, checked.usable)
         first = int(np.argmax(checked.usable))
-        slipped = self._realign(checked.mics[first], cancelled, first) or block.gap
+        blind = block.gap or not np.isfinite(block.reference).all()      # some of the echo is unexplained
+        slipped = self._realign(checked.mics[first], cancelled, first) or blind
         activity = self._motors.step(commanded_velocity)
         evidence = self._evidence.step(checked.mics, cancelled, far[BLOCK:], activity, slipped, checked.usable)
         return Fronted(cancelled, evidence, checked.usable, activity, checked.reference, self._alignment.known,
