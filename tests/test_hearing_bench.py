@@ -70,7 +70,8 @@ def test_the_most_specific_class_wins_and_the_first_of_equals():
 
 
 BENCH_TRUTH = {"kind": "barge_in", "duration_s": 10, "array": "linear", "moving": True, "robot_speech": [[0.5, 10]],
-               "speech": [{"onset_s": 5, "end_s": 7, "role": "addressed", "azimuth_rad": 1.0, "ner_db": -10}],
+               "speech": [{"onset_s": 5, "end_s": 7, "role": "addressed", "azimuth_rad": 1.0, "ner_db": -10},
+                          {"onset_s": 8, "end_s": 8.4, "role": "backchannel", "azimuth_rad": 2.0}],
                "distractors": [{"kind": "music", "start_s": 1, "end_s": 2, "counts_as_false_alarm": True}],
                "slips": [{"t_s": 3, "drift_ppm": 50}], "robot_voice": "someone", "mnr_db": 6.0}
 
@@ -79,7 +80,7 @@ def test_truth_of_the_bench_is_read(tmp_path):
     file = tmp_path / "truth.json"
     file.write_text(json.dumps(BENCH_TRUTH))
     truth = read_truth(file)
-    assert truth == Truth("barge_in", 10.0, True, ((0.5, 10.0),), (Speech(5.0, 7.0, 1.0, True, -10, None),),
+    assert truth == Truth("barge_in", 10.0, True, ((0.5, 10.0),), (Speech(5.0, 7.0, 1.0, True, -10, None), Speech(8.0, 8.4, 2.0, False)),
                           (Noise("music", 1.0, 2.0),), (Slip(3.0, True),), "someone", 6.0)
 
 
