@@ -107,6 +107,17 @@ def test_other_sounds_are_no_sighs():
     assert [sighs(other) for other in others] == [[]] * len(others)
 
 
+def test_a_breath_with_syllables_a_pitch_or_a_sudden_start_is_no_sigh():
+    breath = noises.sigh(np.random.default_rng([9, 0]))
+    t = np.arange(breath.size) / RATE
+    swell = np.abs(np.sin(np.pi * (t / t[-1]) ** 0.55)) ** 2 * (1 - 0.5 * t / t[-1])
+    hum = swell * sum(np.sin(2 * np.pi * 150 * k * t) / k for k in range(1, 8))
+    burst = np.random.default_rng(3).standard_normal(t.size) * np.exp(-4 * t)
+    burst = np.convolve(burst, np.full(8, 1 / 8), "same")            # below 2 kHz, as an open throat
+    assert sighs(breath) and not sighs(breath * (0.1 + np.sin(2 * np.pi * 2 * t) ** 2))
+    assert not sighs(hum) and not sighs(burst)
+
+
 @settings(max_examples=8, deadline=None, derandomize=True)
 @given(st.lists(st.floats(width=32, allow_nan=False, min_value=-1, max_value=1), min_size=1, max_size=4),
        st.integers(0, 3))
