@@ -80,7 +80,8 @@ def test_truth_of_the_bench_is_read(tmp_path):
     file = tmp_path / "truth.json"
     file.write_text(json.dumps(BENCH_TRUTH))
     truth = read_truth(file)
-    assert truth == Truth("barge_in", 10.0, True, ((0.5, 10.0),), (Speech(5.0, 7.0, 1.0, True, -10, None), Speech(8.0, 8.4, 2.0, False)),
+    people = (Speech(5.0, 7.0, 1.0, True, -10, None), Speech(8.0, 8.4, 2.0, False))
+    assert truth == Truth("barge_in", 10.0, True, ((0.5, 10.0),), people,
                           (Noise("music", 1.0, 2.0),), (Slip(3.0, True),), "someone", 6.0)
 
 
