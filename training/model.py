@@ -43,10 +43,23 @@ def member(model: Detector) -> Member:
             "decide_w": state["decide.weight"].T, "decide_b": state["decide.bias"]}
 
 
+def restore(model: Detector, stored: Member) -> None:
+    """The reverse of `member`, for the standardisation that the model has."""
+    scale, mean = model.scale.numpy(), model.mean.numpy()
+    project = stored["project_w"].T
+    biases = np.split(stored["bias"][0], 2)
+    state = {"mean": mean, "scale": scale, "project.weight": project * scale,
+             "project.bias": stored["project_b"] + project @ mean,
+             "gru.weight_ih_l0": _gates(stored["input_w"][0]), "gru.weight_hh_l0": _gates(stored["memory_w"][0]),
+             "gru.bias_ih_l0": _gates(biases[0]), "gru.bias_hh_l0": _gates(biases[1]),
+             "decide.weight": stored["decide_w"].T, "decide.bias": stored["decide_b"]}
+    model.load_state_dict({name: torch.from_numpy(np.ascontiguousarray(value)) for name, value in state.items()})
+
+
 def _gates(rows: np.ndarray) -> np.ndarray:
-    """torch keeps reset, update, new; ONNX update, reset, new."""
-    reset, update, new = np.split(rows, 3)
-    return np.concatenate([update, reset, new])
+    """torch keeps reset, update, new; ONNX update, reset, new. Its own inverse."""
+    first, second, new = np.split(rows, 3)
+    return np.concatenate([second, first, new])
 
 
 def write(members: list[Member], path: Path) -> None:

@@ -1,6 +1,6 @@
 """Trains the detector on stored evidence and writes the ONNX file.
 
-    python -m training.train --data DIR --out perception/audio/models/person.onnx [--epochs 24] [--seed 5]
+    python -m training.train --data DIR --out member.onnx [--epochs 24] [--seed 5] [--start member.npz]
 """
 import argparse
 from pathlib import Path
@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from training.measure import Scored, report
-from training.model import Detector, member, write
+from training.model import Detector, member, restore, write
 
 CROP = 800          # blocks of one training sequence
 BATCH = 16
@@ -81,6 +81,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=24)
     parser.add_argument("--seed", type=int, default=5)
     parser.add_argument("--rate", type=float, default=3e-3)
+    parser.add_argument("--start", type=Path, help="a member to go on from")
     options = parser.parse_args()
     torch.manual_seed(options.seed)
     torch.set_num_threads(1)
@@ -90,6 +91,8 @@ def main() -> None:
     model = Detector(everything.shape[1])
     model.mean.copy_(torch.from_numpy(everything.mean(axis=0)))
     model.scale.copy_(torch.from_numpy(everything.std(axis=0) + 0.05))
+    if options.start:
+        restore(model, dict(np.load(options.start)))
     optimiser = torch.optim.AdamW(model.parameters(), lr=options.rate, weight_decay=1e-3)
     steps = options.epochs * (len(scenes) // BATCH)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, options.rate, total_steps=max(steps, 2), pct_start=0.15)

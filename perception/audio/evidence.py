@@ -38,10 +38,11 @@ class EvidenceConfig:
     coherence_rate: float = 0.12     # of residual and echo estimate: 80 ms
     least_gain: float = 0.1          # of the mask: deeper masks make musical tones that look like voices
     over: float = 1.3                # over-subtraction of the mask
-    kept: float = 0.4                # of the unmasked beam in the clean audio: harder masks cost words
+    kept: float = 0.4                # of the unmasked sound in the clean audio: harder masks cost words
     vad_level: float = 0.1           # RMS that the recent loudest sound is brought to before the VADs
     vad_most_gain: float = 30.0
     level_decay: float = 0.999       # of that loudest sound: 10 s
+    own_rate: float = 0.03           # of that share, for the recogniser's sound: 0.3 s, no wobble between words
     slip_decay: float = 0.985        # of the slip mark: 0.7 s
 
 
@@ -51,7 +52,7 @@ class Evidence:
 
     streams: NDArray[np.float32]     # (COUNT,)
     masked: Samples                  # (160,) the beam with the robot's own noise masked, 10 ms late
-    clean: Samples                   # (160,) the same, masked gently: for speech recognition
+    clean: Samples                   # (160,) a microphone or the beam, masked gently: for speech recognition
     voiced: float                    # 0..1 periodicity of the masked residual
     silero: float                    # speech probability of the masked residual
     motors: float                    # 0..1, share of motors in the expected noise
@@ -87,7 +88,7 @@ class EvidenceStreams:
         self.ego_noise = EgoNoise(ego_noise)
         self._frames = Frames(2 * mics + 1)
         self._whitening = Whitening(mic_positions)
-        self._masked, self._gentle = Resynthesis(), Resynthesis()
+        self._masked, self._gentle, self._clean = Resynthesis(), Resynthesis(), Resynthesis()
         self._pitch = Pitch(3)
         self._silero, self._web_rtc = Silero(1), WebRtc()
         self._cross: Spectra = np.zeros((mics, BINS), np.complex64)
@@ -95,6 +96,7 @@ class EvidenceStreams:
         self._loudest = 0.003
         self._far_peak = 1e-4
         self._slip = 0.0
+        self._own = 0.0        # share of the robot's own sound in what is expected
         self._blocks = 0
 
     def step(self, mics: Samples, cancelled: Cancelled, far: Samples, activity: NDArray[np.float64], slipped: bool,
@@ -116,8 +118,9 @@ class EvidenceStreams:
         coherence = self._coherence(residual, echo, residual_power, echo_power, mean)
         beam = self._beam(residual, residual[first], expected)
         masked = self._masked.step(beam.spectrum * beam.gain)
-        clean = self._gentle.step(beam.spectrum * (self.config.kept + (1 - self.config.kept) * beam.gain))
-        strength, pitch, ranges = self._pitch.step(np.stack([masked, clean, cancelled.echo[first]]))
+        gentle = self._gentle.step(beam.spectrum * self._gently(beam.gain))
+        clean = self._clean.step(self._recognisable(beam, residual[first], residual_power[first], expected))
+        strength, pitch, ranges = self._pitch.step(np.stack([masked, gentle, cancelled.echo[first]]))
         vads = self._vads(mics[first], masked)
         total = expected.total + 1e-12
         excess = heard / total
@@ -152,12 +155,29 @@ class EvidenceStreams:
         spectrum[USED] = self._whitening.listen(residual)
         bins[USED] *= self._whitening.passed
         power = squared(spectrum)
-        in_band, expected_in_band = in_bands(np.stack([power, bins]))
+        gain, excess = self._mask(power, bins)
+        return _Beam(spectrum, gain, excess, in_bands(power * gain**2))
+
+    def _mask(self, power: Powers, expected: Powers) -> tuple[Powers, Powers]:
+        """Gain (BINS,) that leaves of power (BINS,) what is not expected (BINS,), and the excess (BANDS,)."""
+        in_band, expected_in_band = in_bands(np.stack([power, expected]))
         excess = in_band / (expected_in_band + 1e-12)
         by_band = BIN_FROM_BANDS @ (1 - self.config.over / (excess + 1e-9))
-        by_bin = 1 - self.config.over * bins / (power + 1e-12)
-        gain = np.maximum(np.minimum(by_band, 0.5 * (by_band + by_bin)), self.config.least_gain)
-        return _Beam(spectrum, gain, excess, in_bands(power * gain**2))
+        by_bin = 1 - self.config.over * expected / (power + 1e-12)
+        return np.maximum(np.minimum(by_band, 0.5 * (by_band + by_bin)), self.config.least_gain), excess
+
+    def _recognisable(self, beam: "_Beam", one: Spectra, power: Powers, expected: Expected) -> Spectra:
+        """Microphone `one` while the robot makes no sound, the beam while it does: over echo the beam cost a recogniser
+        66 % of the words instead of 78 %, but it colours a voice that nothing disturbs."""
+        own = 1 - float(expected.floor.sum() / (expected.total.sum() + 1e-12))
+        self._own += self.config.own_rate * (own - self._own)
+        share = np.float32(min(max(2 * self._own - 0.5, 0.0), 1.0))
+        gain = self._mask(power, expected.bins)[0]
+        sound: Spectra = (one + share * (beam.spectrum - one)) * self._gently(gain + share * (beam.gain - gain))
+        return sound
+
+    def _gently(self, gain: Powers) -> Powers:
+        return self.config.kept + (1 - self.config.kept) * gain
 
     def _vads(self, mic: Samples, masked: Samples) -> tuple[float, float]:
         """Silero (log-odds / 4) and WebRTC's (0, 1) on the masked beam at the level that the microphone would have."""

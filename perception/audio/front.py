@@ -55,11 +55,12 @@ class FrontEnd:
         cancelled = self._canceller.step(checked.mics, far, checked.usable)
         first = int(np.argmax(checked.usable))
         blind = block.gap or not np.isfinite(block.reference).all()      # some of the echo is unexplained
-        slipped = self._realign(checked.mics[first], cancelled, first) or blind
+        slipped = self._realign(checked.mics[first], cancelled, first) or blind or self._alignment.suspected
         activity = self._motors.step(commanded_velocity)
         evidence = self._evidence.step(checked.mics, cancelled, far[BLOCK:], activity, slipped, checked.usable)
+        loudspeaker = self._alignment.health(block.t)
         return Fronted(cancelled, evidence, checked.usable, activity, checked.reference, self._alignment.known,
-                       slipped, checked.health)
+                       slipped, (*checked.health, *((loudspeaker,) if loudspeaker else ())))
 
     def _realign(self, mic: Samples, cancelled: Cancelled, first: int) -> bool:
         move = self._alignment.moved(mic, cancelled.echo[first], cancelled.residual[first])
