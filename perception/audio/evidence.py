@@ -173,8 +173,8 @@ class EvidenceStreams:
         self._own += self.config.own_rate * (own - self._own)
         share = np.float32(min(max(2 * self._own - 0.5, 0.0), 1.0))
         gain = self._mask(power, expected.bins)[0]
-        sound: Spectra = (one + share * (beam.spectrum - one)) * self._gently(gain + share * (beam.gain - gain))
-        return sound
+        sound = one + share * (beam.spectrum - one)
+        return np.asarray(sound * self._gently(gain + share * (beam.gain - gain)), np.complex64)
 
     def _gently(self, gain: Powers) -> Powers:
         return self.config.kept + (1 - self.config.kept) * gain
