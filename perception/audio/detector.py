@@ -56,6 +56,27 @@ class Baseline:
         return float(np.clip(corrected, -CERTAIN, CERTAIN))
 
 
+class Fallen:
+    """What had stood far over the noise floor and has fallen back to it: no voice goes on there, whatever a recurrent
+    network still remembers. Weak voices, which never stood far over it, are not judged."""
+
+    blocks = 8       # mean: 80 ms, gaps inside words are shorter
+    fades = 0.005    # of the remembered height a block, log10: 5 dB/s, about as loud talkers become quiet ones
+    by = 0.8         # log10, 8 dB
+    to = 0.45        # log10: bands of noise alone are at 0.1 to 0.4 (draw of the bench that was tuned on)
+    odds = -3.0      # then believed at most
+
+    def __init__(self) -> None:
+        self._mean = Running(self.blocks, 0.0)
+        self._height = 0.0
+
+    def step(self, log_odds: float, above_floor: float) -> float:
+        """above_floor: log10 of a power ratio -> log-odds."""
+        now = self._mean.step(min(max(above_floor, -1.0), 4.0))
+        self._height = max(now, self._height - self.fades)
+        return min(log_odds, self.odds) if now < self.to and self._height - now > self.by else log_odds
+
+
 class Running:
     """Mean of the newest values, and for how long a condition on it has held."""
 

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from perception.audio.barge_in import BargeIn, BargeInConfig
 from perception.audio.block import BLOCK, AudioBlock, Samples, frozen_samples
-from perception.audio.detector import Baseline, Detector
+from perception.audio.detector import Baseline, Detector, Fallen
 from perception.audio.doa import Direction, DirectionConfig
 from perception.audio.front import Fronted, FrontEnd, FrontEndConfig
 from perception.audio.hum import Hum, HumConfig
@@ -42,7 +42,7 @@ class Ears:
         """
         self.config = config
         self._front = FrontEnd(mic_positions, playback_delay_s, config.front)
-        self._detector, self._baseline = Detector(), Baseline()
+        self._detector, self._baseline, self._fallen = Detector(), Baseline(), Fallen()
         self._barge_in = barge_in or BargeIn(config.barge_in)
         self._speech = SpeechActivity(config.speech)
         self._direction = Direction(mic_positions, config.direction) if len(mic_positions) > 1 else None
@@ -66,6 +66,7 @@ class Ears:
         front = self._front.step(block, velocity)
         evidence, self.residual = front.evidence, front.cancelled.residual
         log_odds = self._baseline.step(self._detector.step(evidence.streams))
+        log_odds = self._fallen.step(log_odds, evidence.above_floor)
         plays = bool(np.abs(front.reference).max() > self.config.plays_above)
         motors = evidence.motors * self._pace_of(velocity)
         decided = self._barge_in.step(block.t, log_odds, plays, front.slipped, front.aligned, motors)

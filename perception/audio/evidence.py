@@ -57,6 +57,7 @@ class Evidence:
     silero: float                    # speech probability of the masked residual
     motors: float                    # 0..1, share of motors in the expected noise
     masked_bands: Powers             # (BANDS,) power left after the mask
+    above_floor: float               # log10 of the residual over the noise floor, in the two bands where it is most
 
 
 def pairs(bands: Powers) -> Powers:
@@ -125,7 +126,8 @@ class EvidenceStreams:
         total = expected.total + 1e-12
         excess = heard / total
         motors = expected.motors
-        ratios = np.concatenate([excess, beam.excess, pairs(heard / (expected.floor + 1e-12)),
+        over_floor = pairs(heard / (expected.floor + 1e-12))
+        ratios = np.concatenate([excess, beam.excess, over_floor,
                                  pairs((mic + 1e-12) / (heard + 1e-12)), white.energy, white.fit,
                                  (white.directional, white.peak)])
         octaves = np.log2(pitch / 150)
@@ -137,7 +139,7 @@ class EvidenceStreams:
         ]).astype(np.float32)
         self._blocks += 1
         return Evidence(streams, masked, clean, float(strength[0]), float(self._silero.probability[0]),
-                        float(motors.sum() / total.sum()), beam.bands)
+                        float(motors.sum() / total.sum()), beam.bands, math.log10(float(over_floor.max()) + 1e-9))
 
     def _coherence(self, residual: Spectra, echo: Spectra, residual_power: Powers, echo_power: Powers,
                    mean: Powers) -> Powers:
