@@ -31,8 +31,8 @@ class EgoNoiseConfig:
     upward_if_broad: float = 0.15     # upward steps shrink to this while a broad excess, likely a voice, is there
     broad_share: float = 0.35         # of bands at more than twice the prediction
     motor_share_exponent: float = 0.6  # lets a motor term that starts too low catch up
-    still: float = 0.05               # activity from which motors sound: then the floor must not learn their noise ...
-    floor_upward: float = 0.1         # ... so its upward steps shrink to this; a fan that starts is still learnt in 3 s
+    still: float = 0.05               # activity from which motors sound: then the floor must not learn their noise, nor
+    floor_moving: float = 0.1         # sink below the room's while they stand for it: its steps shrink to this
     start_leak: float = 0.2           # residual echo over echo estimate
     # power in a band a unit of activity: a little above the median of simulated robots (training/README.md), because
     # a term that starts too low has a tiny share and never grows
@@ -84,6 +84,30 @@ class MotorActivity:
         return self._recent.max(axis=0)
 
 
+class Quietest:
+    """The least that bands have had within some seconds (minimum statistics: Martin, IEEE TSAP 9 (2001))."""
+
+    smoothing, window, windows = 0.1, 100, 4     # a block; blocks; so many windows: 4 s, longer than a sentence's part
+    bias = 0.5                                   # the least of 4 s of smoothed noise lies about 3 dB under its mean
+    start = 10                                   # blocks that are not counted: sound cards begin with silence
+
+    def __init__(self) -> None:
+        self._smooth: Powers | None = None
+        self._least: Powers = np.full((self.windows, BANDS), np.inf, np.float32)
+        self._blocks = 0
+
+    def step(self, power: Powers) -> Powers:
+        """power (BANDS,) -> what noise has at least (BANDS,)."""
+        self._blocks += 1
+        if self._blocks <= self.start:
+            return np.zeros_like(power)
+        self._smooth = power if self._smooth is None else self._smooth + self.smoothing * (power - self._smooth)
+        at, fresh = divmod(self._blocks - self.start - 1, self.window)
+        row = self._least[at % self.windows]
+        row[:] = self._smooth if fresh == 0 else np.minimum(row, self._smooth)
+        return np.float32(self.bias) * self._least.min(axis=0)
+
+
 class EgoNoise:
     """Predicts the power of a frame before it is judged, then learns from it."""
 
@@ -102,6 +126,7 @@ class EgoNoise:
         self.terms: Powers = np.stack([config.start_leak * around, 0 * around, *motors])   # leak, floor, motors
         self._drive: Powers = np.ones_like(self.terms)
         self._echo_bins: Powers = np.zeros(BINS, np.float32)
+        self._quietest = Quietest()
         self._breadth = 0.0
         self._age_s = 0.0
 
@@ -129,7 +154,8 @@ class EgoNoise:
         if self._breadth > config.broad_share and not (settling or disturbed):
             step = np.where(step > 0, step * config.upward_if_broad, step)
         steps = step * (expected.parts / total)
-        if float(self._drive[2:, 0].max()) > config.still:
-            steps[1] = np.where(step > 0, config.floor_upward * steps[1], steps[1])
+        if float(self._drive[2:, 0].max()) > config.still and not settling:
+            steps[1] *= config.floor_moving
         steps[2:] = step * (expected.parts[2:] / total) ** config.motor_share_exponent
         self.terms = np.minimum(np.maximum(self.terms * np.exp(steps), self._LEAST), self._MOST)
+        self.terms[1] = np.maximum(self.terms[1], self._quietest.step(residual))   # too low a share never grows
