@@ -16,9 +16,9 @@ HALF_BLOCK_S = BLOCK_S / 2   # times are compared with this slack: rounding must
 class BargeInConfig:
     """Scores are mean log-odds that a person speaks; figures beside the thresholds: training/README.md."""
 
-    duck_at: float = 0.25             # mean of duck_mean
+    duck_at: float = 0.6              # mean of duck_mean
     duck_mean: float = 0.10           # s
-    stop_at: float = 1.2              # mean of stop_mean
+    stop_at: float = 1.6              # mean of stop_mean
     stop_mean: float = 0.20           # s: a knock or a click does not fill it
     release_below: float = -1.0       # mean of duck_mean below which a duck is doubted ...
     release_after: float = 0.35       # ... for this many s; between two words of a quiet talker is 0.3 s
