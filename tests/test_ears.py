@@ -32,7 +32,7 @@ def test_duck_comes_before_stop_and_stop_once():
 
 
 def test_a_refuted_duck_is_released():
-    found = decisions([-6.0] * 50 + [5.0] * 6 + [-6.0] * 100)
+    found = decisions([-6.0] * 50 + [5.0] * 7 + [-6.0] * 100)
     assert [kind for _, kind in found] == ["duck", "release"]
     assert found[1][0] - found[0][0] < 70
 
