@@ -4,6 +4,7 @@ import pytest
 
 from perception.audio.barge_in import BargeIn, BargeInConfig
 from perception.audio.block import BLOCK, BLOCK_S, AudioBlock
+from perception.audio.detector import Fallen
 from perception.audio.ears import Ears, EarsConfig
 from perception.audio.hum import Hum
 from perception.audio.microphones import Microphones
@@ -209,3 +210,17 @@ def test_the_scene_names_what_microphones_recovered():
         for change in microphones.step(AudioBlock(number * BLOCK_S, mics, np.zeros(BLOCK, np.float32))).health:
             levels.append((change.part, change.level))
     assert levels == [("microphone_1", "gone"), ("microphone_1", "ok")]
+
+
+def fallen(levels, odds=3.0):
+    rule = Fallen()
+    return [rule.step(odds, level) for level in levels]
+
+
+def test_a_voice_that_has_fallen_to_the_floor_is_over_whatever_is_remembered():
+    assert fallen([2.5] * 50 + [0.2] * 30)[-1] == Fallen.odds
+
+
+def test_a_weak_voice_and_a_gap_inside_a_word_are_not_cut():
+    assert set(fallen([0.6] * 50 + [0.3] * 50)) == {3.0}
+    assert set(fallen([2.5] * 50 + [0.2] * 3 + [2.5] * 20)) == {3.0}

@@ -35,7 +35,7 @@ class ListeningConfig:
     motors_from: float = 0.2       # 0..1 of the expected noise: below it (1 dB) resting takes nothing away ...
     pause: float = 1.0             # ... unless they were above so many s ago: a head that paused is about to go on
     # evidence from which the motors rest; far below the rule above, because the detector of this evening reaches no
-    # more early in an interruption at -20 dB: 5 of 5 heard against 3 of 5, for a rest in 8 s of unbroken motion
+    # more early in an interruption at -20 dB: 7 of 8 heard against 5 of 8, for a rest in 18 s of motion
     still_at: float = -1.5
     low_at: float = 0.5            # evidence from which the voice goes down: above the ears' own duck_at at rest
     run_out: float = 0.25          # s until motors are 12 dB quieter (motion.limiter: all rests after 0.36 s)

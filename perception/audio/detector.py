@@ -36,8 +36,9 @@ class Detector:
 class Baseline:
     """Calibrated log-odds: what the detector makes of this robot when nobody speaks is mostly taken off.
 
-    Voices and gears that were not in the training lift or lower the log-odds of a whole take; a threshold on the
-    difference stopped for people 70 ms earlier at the same false stops (draw of the bench that was tuned on).
+    Voices and gears that were not in the training lift or lower the log-odds of a whole take. On the draw of the
+    bench that was tuned on, shares of 0.8 and 0.9 gave a tenth to a third fewer false ducks over motors than 0.5
+    and 0.6 did.
     """
 
     usual = -4.5     # log-odds without a person on the training's own scenes

@@ -54,7 +54,6 @@ class Evidence:
     masked: Samples                  # (160,) the beam with the robot's own noise masked, 10 ms late
     clean: Samples                   # (160,) a microphone or the beam, masked gently: for speech recognition
     voiced: float                    # 0..1 periodicity of the masked residual
-    silero: float                    # speech probability of the masked residual
     motors: float                    # 0..1, share of motors in the expected noise
     masked_bands: Powers             # (BANDS,) power left after the mask
     above_floor: float               # log10 of the residual over the noise floor, in the two bands where it is most
@@ -138,7 +137,7 @@ class EvidenceStreams:
             (self._slip, *self._far_activity(far), min(1.0, self._blocks / 300), np.count_nonzero(excess > 2) / BANDS),
         ]).astype(np.float32)
         self._blocks += 1
-        return Evidence(streams, masked, clean, float(strength[0]), float(self._silero.probability[0]),
+        return Evidence(streams, masked, clean, float(strength[0]),
                         float(motors.sum() / total.sum()), beam.bands, math.log10(float(over_floor.max()) + 1e-9))
 
     def _coherence(self, residual: Spectra, echo: Spectra, residual_power: Powers, echo_power: Powers,

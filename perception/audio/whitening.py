@@ -2,8 +2,9 @@
 
 A voice comes from another place than loudspeaker, motors and floor. One coherence matrix each for echo, motors and
 floor is averaged; their mixture follows the powers of the ego-noise model. Near-field motors leave a covariance whose
-eigenvalues are 25 dB apart, so that a voice 10 dB below them still breaks their pattern: the whitened energy over the
-observed one ("fit") told voices over the motors of four takes in five, the energy alone one in ten.
+eigenvalues are 25 dB apart, so that a voice below them still breaks their pattern: the whitened energy over the
+observed one ("fit") stood 1.8 standard deviations higher in voices than in motors alone, the energy by itself 0.2
+(means over nine takes of the bench's draw that was tuned on).
 """
 from dataclasses import dataclass
 
