@@ -3,10 +3,11 @@
 Everything the robot knows arrives in Inputs, everything it does leaves in Outputs. A tick never blocks, never reads a
 clock, never sleeps and never logs.
 """
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dialogue.loop import Dialogue
 from motion.mover import Mover
+from motion.resting import Resting
 from perception.audio.ears import Ears
 from perception.people import People
 from perception.pose_history import PoseHistory
@@ -24,6 +25,7 @@ class Mind:
     people: People
     dialogue: Dialogue
     mover: Mover
+    resting: Resting = field(default_factory=Resting)
 
     def tick(self, inputs: Inputs) -> Tick:
         t = inputs.t
@@ -31,8 +33,9 @@ class Mind:
         sound = self.ears.step(inputs.audio, poses, self.mover.commanded_velocity)
         sight = self.eyes.step(t, inputs.faces, poses)
         seen = self.people.step(t, sound, sight)
-        turn = self.dialogue.step(t, seen, sight, sound, inputs.replies, len(inputs.audio), poses.at(t).yaw,
-                                  inputs.parking)
-        goal = self.mover.step(t, turn.intent, turn.spoken, inputs.joints)
+        turn = self.dialogue.step(t, seen, sight, sound, inputs.replies, len(inputs.audio),
+                                  None if self.resting.wished else poses.at(t).yaw, inputs.parking)
+        intent = self.resting.step(turn.intent, inputs.joints)
+        goal = self.mover.step(t, intent, turn.spoken, inputs.joints)
         outputs = Outputs(goal, turn.speaker, turn.live_generation, turn.requests)
-        return Tick(outputs, sound, sight, seen, turn.intent, turn.floor, turn.events)
+        return Tick(outputs, sound, sight, seen, intent, turn.floor, turn.events)

@@ -11,8 +11,8 @@ from firmware_bridge.joint_reading import JointReading
 from firmware_bridge.servo_bus import ServoBus
 from motion.intent import JointGoal
 from robot.bodies.goal_track import COAST_S, GoalTrack
+from robot.bodies.joint_slots import packed_goal, packed_reading, unpacked_goal, unpacked_reading
 from robot.bodies.latest import LatestValue
-from robot.bodies.servo_child import packed_goal, packed_reading, unpacked_goal, unpacked_reading
 from robot.bodies.servo_loop import ServoLoop
 from tests.bus_bench import BODY, NEUTRAL, PARK, swinging
 

@@ -13,6 +13,9 @@ class Body(Protocol):
     def write(self, t: float, outputs: Outputs) -> None:
         """Hand the outputs of the tick at t to the devices and the engine."""
 
+    def stop(self, stopped: bool) -> None:
+        """Emergency stop: the joints decelerate and hold, whatever goals are written, until it is called with False."""
+
     def close(self) -> None:
         """Park what moves and let go of the devices."""
 

@@ -41,5 +41,8 @@ class ReplayedBody:
                     self.difference = Difference(self._index, t, part, before, now)
                     return
 
+    def stop(self, stopped: bool) -> None:
+        """What happened has happened."""
+
     def close(self) -> None:
         pass

@@ -1,111 +1,55 @@
-"""The servo process's own program: `python -m robot.bodies.servo_child FD`. Started by servo_process, not by hand.
+"""The servo process's own program: `python -m robot.bodies.servo_child FD`. Started by joint_process, not by hand.
 
 Real time: absolute deadlines, SCHED_FIFO where the system allows it, no garbage collection of what was there at the
 start. The parent hangs up or dies: the robot is parked first.
 """
 import gc
-import json
 import mmap
 import os
 import signal
 import socket
-import struct
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-import numpy as np
-
-from calibration.body_model import JOINTS, Servo
-from calibration.frames import Array, frozen
+from calibration.body_model import Servo
+from calibration.frames import Array
 from calibration.health import Health
 from firmware_bridge.bus_settings import BusSettings
-from firmware_bridge.joint_reading import JointReading
 from firmware_bridge.servo_bus import BUS, ServoBus
-from motion.intent import JointGoal
-from robot.bodies.latest import LatestValue
+from robot.bodies.joint_slots import ORDERS, SIZES, HealthTable, JointSetup, packed_reading, slots, unpacked_goal
 from robot.bodies.serial_port import SerialPort
 from robot.bodies.servo_loop import PART, LoopSettings, ServoLoop
 from robot.channel import Channel
 
-N = len(JOINTS)
-GOAL = struct.Struct(f"<d{N}d{N}d?")               # t, position, velocity, torque
-READING = struct.Struct(f"<d{N}d{N}?d?dd")         # t, position, torque, speed scale, park, cycle s, lateness s
-SLOTS = (256, 512, 8192)                           # bytes: goals, readings, health
 PRIORITY = 40                                      # SCHED_FIFO: above ordinary work, below the sound card's threads
 CLOSING_S = 10.0                                   # s to park before the process ends anyway; the servos hold
 
 
-@dataclass(frozen=True)
-class Setup:
-    """What the parent tells its child first."""
+@dataclass(frozen=True, kw_only=True)
+class ServoSetup(JointSetup):
+    """A serial port with servos. The port may appear later."""
 
     device: str
     servos: tuple[Servo, ...]
-    park: Array                  # (9,) rad
-    start: float                 # s, monotonic clock at t = 0 of the run
-    bus: BusSettings
-    loop: LoopSettings
-    memory: int                  # file descriptor of the shared memory
-    standing: tuple[Health, ...] = ()    # trouble that a child before this one told
-
-
-def slots(memory: mmap.mmap) -> tuple[LatestValue, LatestValue, LatestValue]:
-    """Goals, readings and health in the shared memory."""
-    starts = np.cumsum((0, *SLOTS)).tolist()
-    goals, readings, health = (LatestValue(memory, at, size) for at, size in zip(starts, SLOTS, strict=False))
-    return goals, readings, health
-
-
-def packed_goal(goal: JointGoal) -> bytes:
-    return GOAL.pack(goal.t, *goal.position.tolist(), *goal.velocity.tolist(), goal.torque)
-
-
-def unpacked_goal(data: bytes) -> JointGoal:
-    t, *numbers, torque = GOAL.unpack(data)
-    return JointGoal(t, frozen(numbers[:N]), frozen(numbers[N:]), torque)
-
-
-def packed_reading(reading: JointReading, cycle: float, late: float) -> bytes:
-    return READING.pack(reading.t, *reading.position.tolist(), *reading.torque, reading.speed_scale, reading.park,
-                        cycle, late)
-
-
-def unpacked_reading(data: bytes) -> tuple[JointReading, float, float]:
-    """The reading, the seconds its bus cycle took, and how late it began."""
-    t, *rest = READING.unpack(data)
-    reading = JointReading(t, frozen(rest[:N]), tuple(rest[N:2 * N]), rest[2 * N], rest[2 * N + 1])
-    return reading, rest[2 * N + 2], rest[2 * N + 3]
-
-
-class HealthTable:
-    """The state of each part that ever changed, with a count, in one slot."""
-
-    def __init__(self, slot: LatestValue):
-        self._slot = slot
-        self._parts: dict[str, tuple[int, float, str, str]] = {}
-
-    def add(self, changes: tuple[Health, ...]) -> None:
-        for change in changes:
-            count = self._parts.get(change.part, (0,))[0] + 1
-            self._parts[change.part] = (count, change.t, change.level, change.reason[:160])
-        if changes:
-            self._slot.write(json.dumps(self._parts).encode())
+    park: Array                          # (9,) rad, where the head may lose its torque
+    bus: BusSettings = field(default_factory=BusSettings)
+    loop: LoopSettings = field(default_factory=LoopSettings)
 
 
 class ServoChild:
     """Runs a ServoLoop against the clock."""
 
-    def __init__(self, setup: Setup, parent: socket.socket):
+    def __init__(self, setup: ServoSetup, parent: socket.socket):
         self.setup, self.parent = setup, parent
-        self.goals, self.readings, table = slots(mmap.mmap(setup.memory, sum(SLOTS)))
-        self.health = HealthTable(table)
+        self.slots = slots(mmap.mmap(setup.memory, sum(SIZES)))
+        self.health = HealthTable(self.slots.health)
         self.port = SerialPort(setup.device, setup.bus.baud)
         bus = ServoBus(self.port, setup.servos, setup.park, setup.bus)
         for trouble in setup.standing:
             bus.health.inherit(trouble, "silence" if trouble.part == BUS else "torque")
         self.loop = ServoLoop(bus, setup.loop)
-        self._seen = self.goals.read()[0]      # a goal from before a restart is not new
+        self._seen = self.slots.goals.read()[0]      # a goal from before a restart is not new; an order stands
 
     def run(self) -> None:
         period, start = self.setup.loop.period_s, self.setup.start
@@ -128,12 +72,15 @@ class ServoChild:
         self.port.close()
 
     def _tick(self, t: float, late: float) -> None:
-        count, data = self.goals.read()
+        given, order = self.slots.orders.read()
+        if given:
+            self.loop.stopped, = ORDERS.unpack(order)
+        count, data = self.slots.goals.read()
         if count not in (0, self._seen):
             self._seen = count
             self.loop.hear(t, unpacked_goal(data))
         reading, health = self.loop.step(t)
-        self.readings.write(packed_reading(reading, time.monotonic() - self.setup.start - t, late))
+        self.slots.readings.write(packed_reading(reading, time.monotonic() - self.setup.start - t, late))
         self.health.add(health)
         self._ring()
 
@@ -162,7 +109,7 @@ def main() -> None:
     parent = socket.socket(fileno=int(sys.argv[1]))
     signal.signal(signal.SIGINT, signal.SIG_IGN)        # a Ctrl-C is the parent's to answer
     channel = Channel(parent)
-    setups: list[Setup] = []
+    setups: list[ServoSetup] = []
     while not setups and not channel.closed:
         channel.wait(None)
         setups = channel.receive()

@@ -38,6 +38,7 @@ class ServoLoop:
         self.track = GoalTrack()
         self.health = HealthChanges()
         self.closing = False           # park, then finish
+        self.stopped = False           # emergency stop: decelerate and hold, whatever the mind says
         self._heard_at: float | None = None
         self._hot_since: float | None = None
 

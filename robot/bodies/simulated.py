@@ -10,6 +10,7 @@ from dialogue.engine import SILENCE, Cancel
 from motion.intent import JointGoal
 from perception.audio.block import BLOCK_S, AudioBlock
 from perception.vision.frame import FaceFrame
+from robot.bodies.linked_joints import LinkedJoints
 from robot.bodies.room.eyesight import Eyesight
 from robot.bodies.room.people import PersonScript
 from robot.bodies.room.room import Room, RoomConfig
@@ -30,12 +31,13 @@ class SimulatedBody:
 
     def __init__(self, config: RoomConfig | None = None, people: Sequence[PersonScript] = (),
                  engine: Worker | None = None, detector: Worker | None = None, seed: int = 0,
-                 script: Script | None = None, model: BodyModel | None = None):
+                 script: Script | None = None, model: BodyModel | None = None,
+                 joints: Joints | LinkedJoints | None = None):
         self.config = config or RoomConfig()
         self.model = model or reachy_mini()
         self.engine, self.detector, self.script = engine, detector, script
         self.room = Room(self.config, self.model, people, seed)
-        self.joints = Joints(self.model, seed, self.config.starts_limp)
+        self.joints = joints or Joints(self.model, seed, self.config.starts_limp)
         self.eyesight = Eyesight(self.model.camera, self.config.camera, detector,
                                  np.random.default_rng([seed, 51]))
         self._arrival = Arrival(self.config.bursts, np.random.default_rng([seed, 52]))
@@ -104,7 +106,11 @@ class SimulatedBody:
         else:
             self.room.fault(t, of, kind, for_s)
 
+    def stop(self, stopped: bool) -> None:
+        self.joints.stop(stopped)
+
     def close(self) -> None:
+        self.joints.close()
         for worker in (self.engine, self.detector):
             if worker is not None:
                 worker.close()

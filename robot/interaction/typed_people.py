@@ -2,6 +2,7 @@
 import os
 import selectors
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,7 +13,8 @@ from robot.tick import Inputs, Tick
 
 NAME = "you"
 HELP = ("type what you say and press Enter. /nod /shake /wave /sigh /away /back (look away, look at the robot), "
-        "/walk DEGREES (0 in front, 90 left, 180 behind), /knock, /quit")
+        "/walk DEGREES (0 in front, 90 left, 180 behind), /knock; /halt stops all joints at once, /free ends that; "
+        "/quit")
 ACTS = {"/nod": RoomPerson.nod, "/shake": RoomPerson.shake_head, "/wave": RoomPerson.wave, "/sigh": RoomPerson.sigh}
 WALK_DEG_S = 60.0
 
@@ -46,6 +48,7 @@ class Keyboard:
 class TypedPerson:
     """The room's script: called at the start of every tick."""
 
+    halt: Callable[[bool], None]     # emergency stop of the joints, or its end
     keyboard: Keyboard = field(default_factory=Keyboard)
     quits: bool = False
 
@@ -69,6 +72,8 @@ class TypedPerson:
             self._walk(t, rest, person)
         elif word == "/knock":
             room.noise(t, "knock")
+        elif word in ("/halt", "/free"):
+            self.halt(word == "/halt")
         elif word == "/quit":
             self.quits = True
         elif word.startswith("/"):
@@ -98,3 +103,5 @@ def conversation(inputs: Inputs, tick: Tick) -> None:
                 (event.name == "engine" and facts.get("state") != "ready"):
             said = facts.get("reason") or facts.get("cue") or ""
             print(f"{event.t:7.1f} s         [{event.name} {said}]", flush=True)
+    for change in inputs.health:
+        print(f"{change.t:7.1f} s         [{change.part} {change.level}: {change.reason}]", flush=True)

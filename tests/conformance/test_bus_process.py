@@ -13,9 +13,10 @@ import pytest
 
 from firmware_bridge.bus_settings import BusSettings
 from motion.intent import JointGoal
+from robot.bodies.joint_process import JointProcess
 from robot.bodies.serial_port import SerialPort
-from robot.bodies.servo_loop import LoopSettings
-from robot.bodies.servo_process import ServoProcess
+from robot.bodies.servo_child import ServoSetup
+from robot.bodies.servo_loop import PART, LoopSettings
 from tests.bus_bench import BODY, NEUTRAL, PARK
 
 LIMIT_S = 60.0             # a busy machine is slow; a hanging test must end
@@ -55,7 +56,7 @@ class EmulatorProgram:
 class Mind:
     """Sends a goal whenever the servo process rings, and keeps what it tells."""
 
-    def __init__(self, process: ServoProcess):
+    def __init__(self, process: JointProcess):
         self.process, self.told, self.reading = process, [], None
 
     def until(self, outcome: Callable[["Mind"], bool], goal=NEUTRAL) -> None:
@@ -91,7 +92,8 @@ def emulator(link):
 
 @pytest.fixture
 def mind(link):
-    process = ServoProcess.start(str(link), BODY.servos, PARK, bus=PATIENT, loop=HASTY)
+    setup = ServoSetup(time.monotonic(), device=str(link), servos=BODY.servos, park=PARK, bus=PATIENT, loop=HASTY)
+    process = JointProcess.start("robot.bodies.servo_child", PART, setup)
     yield Mind(process)
     process.close()
 

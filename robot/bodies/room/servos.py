@@ -1,22 +1,19 @@
 """The simulated robot's joints: fake servos that speak bytes, the bus code of a real robot, and the true head pose."""
-from bisect import bisect_right
-from collections import deque
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from calibration.body_model import STEWART, BodyModel
-from calibration.frames import Array, HeadPose, frozen, rotation, rpy_of, wrapped
+from calibration.body_model import BodyModel
+from calibration.frames import Array, HeadPose, frozen
 from calibration.health import Health
 from firmware_bridge.emulator import Emulator, EmulatorPort, Faults
 from firmware_bridge.joint_reading import JointReading
 from firmware_bridge.servo_bus import ServoBus
 from motion.intent import JointGoal
-from motion.kinematics import Platform
+from robot.bodies.pose_track import PoseTrack, parked, upright
 from robot.errors import BadRequest
 from robot.tick import TICK_S
 
-REMEMBERED = 60              # poses: 0.6 s, longer than any exposure lies back
 SWITCHED_ON_S = 2.0          # before a run that starts upright: the bus has armed the servos and the head is up again
 FAULTS: dict[str, dict[str, object]] = {
     "gone": {"unplugged": True}, "stall": {"silent": True}, "slow": {"delay_s": 0.02},
@@ -33,35 +30,21 @@ class Joints:
     emulator: Emulator = field(init=False)
     port: EmulatorPort = field(init=False)
     bus: ServoBus = field(init=False)
-    pose: HeadPose = field(init=False)      # true, at the last advance
-    _poses: deque[HeadPose] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+    stopped: bool = False                   # emergency stop: decelerate and hold, whatever is wanted
+    _track: PoseTrack = field(init=False)
 
     def __post_init__(self):
-        self._platform = Platform(self.body)
-        self.emulator = Emulator(self.body.servos, self.seed, None if self.limp else self.upright())
+        goal = upright(self.body)
+        self.emulator = Emulator(self.body.servos, self.seed, None if self.limp else goal)
         self.port = EmulatorPort(self.emulator)
-        self.bus = ServoBus(self.port, self.body.servos, self.parked())
-        self._in_body = np.array([0.0, 0.0, self.body.rest_height, 0.0, 0.0, 0.0])
-        if self.limp:
-            self._in_body = np.array([*self.body.sleep_position, *rpy_of(self.body.sleep_rotation)])
-        self._before = self._in_body     # a tick earlier: together they tell Newton where to begin
+        self.bus = ServoBus(self.port, self.body.servos, parked(self.body))
+        self._track = PoseTrack(self.body, self.limp)
         self._repairs: list[tuple[float, str]] = []
         if not self.limp:
-            goal = self.upright()
             for tick in range(round(-SWITCHED_ON_S / TICK_S), 0):
                 self.exchange(tick * TICK_S, JointGoal(tick * TICK_S, goal, frozen(np.zeros(9))))
                 self.port.advance(TICK_S)
-        self._remember(0.0)
-
-    def upright(self) -> Array:
-        """(9,) rad: the head at rest."""
-        arms = self._platform.joints(0.0, 0.0, self.body.rest_height, 0.0, 0.0, 0.0)
-        return frozen([0.0, *arms, *self.body.rest_antennas])
-
-    def parked(self) -> Array:
-        """(9,) rad: the sleep pose, in which the head may lose its torque."""
-        arms = self._platform.joints(*self.body.sleep_position, *rpy_of(self.body.sleep_rotation))
-        return frozen([0.0, *arms, *self.body.sleep_antennas])
+        self._track.add(0.0, self.emulator.true_positions())
 
     def advance(self, t: float, dt: float) -> None:
         """The joints move until t."""
@@ -70,7 +53,7 @@ class Joints:
         for repair in [r for r in self._repairs if r[0] <= t]:
             self._repairs.remove(repair)
             self._set_fault(repair[1], Faults())
-        self._remember(t)
+        self._track.add(t, self.emulator.true_positions())
 
     def fault(self, t: float, of: str, kind: str, for_s: float | None = None) -> None:
         """`servo_13` or the whole `servo_bus` fails: one of FAULTS, from now on or for a while (s)."""
@@ -90,31 +73,25 @@ class Joints:
 
     def exchange(self, t: float, goal: JointGoal | None) -> tuple[JointReading, tuple[Health, ...]]:
         """One tick of the real bus code: the goals go out, the positions come in."""
-        return self.bus.exchange(t, goal)
+        return self.bus.exchange(t, None if self.stopped else goal)
+
+    def stop(self, stopped: bool) -> None:
+        """Emergency stop, or its end."""
+        self.stopped = stopped
+
+    def close(self) -> None:
+        """Emulated servos need no parking."""
 
     @property
     def velocities(self) -> Array:
         """(9,) rad/s, true."""
         return self.emulator.true_velocities()
 
-    def _remember(self, t: float) -> None:
-        positions = self.emulator.true_positions()
-        found = self._platform.forward(positions[STEWART], 2 * self._in_body - self._before)
-        if found is not None:            # arms that no pose fits (a servo without torque is pushed) keep the last one
-            self._before, self._in_body = self._in_body, found
-        yaw = rotation(0.0, 0.0, positions[0])
-        turned = yaw @ rotation(*self._in_body[3:])
-        self.pose = HeadPose(t, frozen(yaw @ self._in_body[:3]), frozen(rpy_of(turned)), float(positions[0]))
-        self._poses.append(self.pose)
+    @property
+    def pose(self) -> HeadPose:
+        """True, at the last advance."""
+        return self._track.pose
 
     def pose_at(self, t: float) -> HeadPose:
-        """The true pose at a recent time, between the two ticks around it."""
-        times = [pose.t for pose in self._poses]
-        after = bisect_right(times, t)
-        if after in (0, len(times)):
-            return self._poses[min(after, len(times) - 1)]
-        low, high = self._poses[after - 1], self._poses[after]
-        share = (t - low.t) / (high.t - low.t)
-        turn = wrapped(high.rpy - low.rpy)
-        return HeadPose(t, frozen(low.position + share * (high.position - low.position)),
-                        frozen(low.rpy + share * turn), low.body_yaw + share * (high.body_yaw - low.body_yaw))
+        """The true pose at a recent time."""
+        return self._track.at(t)

@@ -1,17 +1,17 @@
-"""The servo-bus body: the robot's own servos on a serial port, in place of another body's joints."""
+"""A body whose joints are moved by a process of their own: real servos on a bus, or the robot's daemon."""
 from dataclasses import dataclass, replace
 
 from robot.bodies.body import Body
-from robot.bodies.servo_process import ServoProcess
+from robot.bodies.joint_process import JointProcess
 from robot.tick import Inputs, Outputs
 
 
 @dataclass
-class ServoBusBody:
-    """Sound, sight and the engine come from `rest` (the device body); joints come from and go to the servo process."""
+class JoinedBody:
+    """Sound, sight and the engine come from `rest`; joints come from and go to the process."""
 
     rest: Body
-    joints: ServoProcess
+    joints: JointProcess
 
     def read(self, index: int, t: float) -> Inputs:
         inputs = self.rest.read(index, t)
@@ -21,6 +21,9 @@ class ServoBusBody:
         if outputs.joints is not None:
             self.joints.write(outputs.joints)
         self.rest.write(t, replace(outputs, joints=None))
+
+    def stop(self, stopped: bool) -> None:
+        self.joints.stop(stopped)
 
     def close(self) -> None:
         self.joints.close()

@@ -1,4 +1,7 @@
-"""The parent's side of the servo process: goals out, readings in, by shared memory. No call waits for the child."""
+"""The parent's side of a process that moves the joints: goals out, readings in, by shared memory.
+
+No call waits for the child. It is the servo process (servo_child) or the link to the robot's daemon (daemon_child).
+"""
 import json
 import mmap
 import os
@@ -6,18 +9,22 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from calibration.body_model import Servo
-from calibration.frames import Array
 from calibration.health import Health
-from firmware_bridge.bus_settings import BusSettings
 from firmware_bridge.joint_reading import JointReading
 from motion.intent import JointGoal
-from robot.bodies.latest import LatestValue
-from robot.bodies.servo_child import SLOTS, Setup, packed_goal, slots, unpacked_reading
-from robot.bodies.servo_loop import PART, LoopSettings
+from perception.audio.array_register import Reading as ArrayReading
+from robot.bodies.joint_slots import (
+    ORDERS,
+    SIZES,
+    JointSetup,
+    Slots,
+    packed_goal,
+    slots,
+    unpacked_bearing,
+    unpacked_reading,
+)
 from robot.channel import Channel
 
 BACKOFF_S = (0.2, 10.0)          # s, first and longest pause before a child that died is started again
@@ -26,11 +33,13 @@ CLOSE_S = 12.0                   # s for the child to park; longer than its own 
 
 
 @dataclass
-class ServoProcess:
-    """A servo bus in a process of its own. `start` begins it; then `write` a goal and `read` once a tick."""
+class JointProcess:
+    """Joints in a process of their own. `start` begins it; then `write` a goal and `read` once a tick."""
 
-    setup: Setup
-    cycle_s: float = 0.0             # the last bus cycle took so long
+    program: str                     # module that the child runs
+    part: str                        # its name in health
+    setup: JointSetup
+    cycle_s: float = 0.0             # the last exchange took so long
     late_s: float = 0.0              # and began so late
     deaths: int = 0
     _memory: mmap.mmap = field(repr=False, kw_only=True)
@@ -40,23 +49,18 @@ class ServoProcess:
     _restart_at: float = 0.0
     _wait_s: float = BACKOFF_S[0]
     _read: int = 0
+    _heard: int = 0
     _table: int = 0                  # count of the health table that was read last
     _told: dict[str, tuple[int, Health]] = field(default_factory=dict)
     _own: list[Health] = field(default_factory=list)
-    _goals: LatestValue = field(init=False, repr=False)
-    _readings: LatestValue = field(init=False, repr=False)
-    _health: LatestValue = field(init=False, repr=False)
+    _slots: Slots = field(init=False, repr=False)
 
     @classmethod
-    def start(cls, device: str, servos: Sequence[Servo], park: Array, start: float | None = None,
-              bus: BusSettings | None = None, loop: LoopSettings | None = None) -> "ServoProcess":
-        """device: a serial port; it may appear later. park: (9,) rad, where the head may lose its torque. start: the
-        monotonic clock (s) at the run's t = 0."""
-        descriptor = os.memfd_create("talkover-servos")
-        os.ftruncate(descriptor, sum(SLOTS))
-        begun = time.monotonic() if start is None else start
-        setup = Setup(device, tuple(servos), park, begun, bus or BusSettings(), loop or LoopSettings(), descriptor)
-        process = cls(setup, _memory=mmap.mmap(descriptor, sum(SLOTS)))
+    def start(cls, program: str, part: str, setup: JointSetup) -> "JointProcess":
+        """program: `robot.bodies.servo_child` or another that takes this setup. part: its own name in Health."""
+        descriptor = os.memfd_create("talkover-joints")
+        os.ftruncate(descriptor, sum(SIZES))
+        process = cls(program, part, replace(setup, memory=descriptor), _memory=mmap.mmap(descriptor, sum(SIZES)))
         process._begin()
         return process
 
@@ -70,22 +74,34 @@ class ServoProcess:
 
     def write(self, goal: JointGoal) -> None:
         """Hands a goal to the child; also the sign of life that keeps it from parking."""
-        self._goals.write(packed_goal(goal))
+        self._slots.goals.write(packed_goal(goal))
+
+    def stop(self, stopped: bool) -> None:
+        """Emergency stop: the joints decelerate and hold, whatever goals come, until this is called with False."""
+        self._slots.orders.write(ORDERS.pack(stopped))
 
     def read(self) -> JointReading | None:
         """The newest reading, or None when there is none since the call before."""
         self._watch()
-        count, data = self._readings.read()
+        count, data = self._slots.readings.read()
         if count in (0, self._read):
             return None
         self._read = count
         reading, self.cycle_s, self.late_s = unpacked_reading(data)
         return reading
 
+    def heard(self) -> tuple[ArrayReading, ...]:
+        """What the robot's microphone array said since the call before, where this process asks it."""
+        count, data = self._slots.bearings.read()
+        if count in (0, self._heard):
+            return ()
+        self._heard = count
+        return (unpacked_bearing(data),)
+
     def health(self) -> tuple[Health, ...]:
         """What changed since the call before."""
         changes, self._own = self._own, []
-        count, data = self._health.read()
+        count, data = self._slots.health.read()
         if count not in (0, self._table):
             self._table = count
             for part, (number, t, level, reason) in json.loads(data).items():
@@ -112,12 +128,12 @@ class ServoProcess:
         os.close(self.setup.memory)
 
     def _begin(self) -> None:
-        self._goals, self._readings, self._health = slots(self._memory)
-        self._health.write(b"{}")             # of a child that died: its successor tells anew, and ends what it told
-        standing = tuple(told for _, told in self._told.values() if told.level != "ok" and told.part != PART)
+        self._slots = slots(self._memory)
+        self._slots.health.write(b"{}")       # of a child that died: its successor tells anew, and ends what it told
+        standing = tuple(told for _, told in self._told.values() if told.level != "ok" and told.part != self.part)
         self._told = {}
         ours, theirs = socket.socketpair()
-        command = [sys.executable, "-m", "robot.bodies.servo_child", str(theirs.fileno())]
+        command = [sys.executable, "-m", self.program, str(theirs.fileno())]
         self._child = subprocess.Popen(command, pass_fds=(theirs.fileno(), self.setup.memory))
         theirs.close()
         Channel(ours).send(replace(self.setup, standing=standing))
@@ -129,7 +145,7 @@ class ServoProcess:
         if self._socket is None:
             if now >= self._restart_at:
                 self._begin()
-                self._own.append(Health(now - self.setup.start, PART, "ok", "started again"))
+                self._own.append(Health(now - self.setup.start, self.part, "ok", "started again"))
             return
         try:
             while rung := self._socket.recv(4096):
@@ -151,4 +167,4 @@ class ServoProcess:
         first, longest = BACKOFF_S
         self._wait_s = first if now - self._started_at > SOUND_S else min(self._wait_s * 2, longest)
         self._restart_at = now + self._wait_s
-        self._own.append(Health(now - self.setup.start, PART, "gone", f"the servo process ended with status {status}"))
+        self._own.append(Health(now - self.setup.start, self.part, "gone", f"{self.part} ended with status {status}"))
