@@ -1,7 +1,9 @@
-"""The goals that really go to the servos: always continuous, whatever the mind asks.
+"""The goals that really go to the servos: continuous, and within speed and acceleration, whatever the mind asks.
 
 Where the goal would jump (torque came on elsewhere, mind or bus paused, a joint was held), the difference
-becomes an offset that decays along a minimum-jerk curve (Flash and Hogan 1985). Without offsets a goal passes as it is.
+becomes an offset that decays along a minimum-jerk curve (Flash and Hogan 1985). Where its speed would jump (it is let
+go after an emergency stop while the mind moves), the step is shortened to the acceleration that the joints stand, and
+what is missing is caught up at once. Otherwise a goal passes as it is.
 """
 import numpy as np
 
@@ -10,6 +12,7 @@ from calibration.frames import Array
 from firmware_bridge.bus_settings import BusSettings
 
 PEAK = 1.875              # peak speed of a minimum-jerk move over its mean speed
+BRAKING = 0.7             # of the acceleration: braking is begun early enough for a goal that itself brakes
 
 
 class GoalFollower:
@@ -21,6 +24,8 @@ class GoalFollower:
         n = len(lower)
         self.sent = np.full(n, np.nan)        # rad, last goals; nan before the first
         self.velocity = np.zeros(n)           # rad/s of them
+        self._dt = 0.0                        # s, over which they had it
+        self._wanted = np.full(n, np.nan)     # rad, where they would be without limits
         self._raw = np.full(n, np.nan)        # rad, the mind's last goals
         self._offset = np.zeros(n)            # rad, at its start
         self._start = np.zeros(n)             # s
@@ -38,52 +43,71 @@ class GoalFollower:
 
     def begin(self, t: float, joint: int, start: float, slow: bool = False) -> None:
         """This joint starts (again) from an angle, where it is; slow: back from outside its limits, or held."""
-        self.sent[joint], self.velocity[joint] = start, 0.0
+        self.sent[joint], self.velocity[joint], self._wanted[joint] = start, 0.0, start
         self._peak[joint] = self.settings.slow_rad_s if slow else self.settings.catch_up_rad_s
         self._bend(t, np.arange(len(self.sent)) == joint, self.sent - self._raw)
 
     def follow(self, t: float, goal: Array, speed_scale: float) -> Array:
         """The goals (n,) to send for the mind's goals at time t; nan where a joint has not begun."""
-        stalled = self._t is not None and t - self._t > self.settings.stall_s
-        dt = self._elapsed(t)
+        stalled, dt = self._elapsed(t)
         if not np.isfinite(goal).all():
             goal = np.where(np.isfinite(goal), goal, np.where(np.isfinite(self._raw), self._raw, self.sent))
         goal = np.minimum(np.maximum(goal, self.lower), self.upper)
-        top = self.settings.top_speed_rad_s * dt
-        jumped = ~(np.abs(goal - self._raw) <= top)
+        jumped = ~(np.abs(goal - self._raw) <= self.settings.top_speed_rad_s * dt)
         if self._resting or stalled or jumped.any():
             self._bend(t, (jumped | self._resting | stalled) & np.isfinite(self.sent - goal), self.sent - goal)
             self._resting = False
         self._raw = goal
         wanted = goal + self._offsets(t) if self._bent else goal
         if speed_scale < 1.0:
-            reach = top * speed_scale
-            wanted = np.minimum(np.maximum(wanted, self.sent - reach), self.sent + reach)
             self._slowed = True
         elif self._slowed:              # cool again: what it fell behind is caught up like any other difference
             self._bend(t, np.isfinite(self.sent), self.sent - goal)
             wanted, self._slowed = goal + self._offsets(t), False
-        return self._send(wanted, dt)
+        return self._send(self._limited(wanted, dt, speed_scale), dt)
 
     def hold(self, t: float) -> Array:
         """Emergency stop: decelerate and stay. The way back to the mind's goals will be a slow one."""
-        dt = self._elapsed(t)
-        slower = self.settings.stop_rad_s2 * dt
+        _, dt = self._elapsed(t)
+        slower = self.settings.top_rad_s2 * dt
         velocity = np.sign(self.velocity) * np.maximum(np.abs(self.velocity) - slower, 0.0)
         self._resting = True
         return self._send(self.sent + velocity * dt, dt)
 
+    def _limited(self, wanted: Array, dt: float, speed_scale: float) -> Array:
+        """What is wanted, where speed and acceleration allow it; otherwise the way that catches up with it soonest."""
+        moving = (wanted - self._wanted) / dt if dt > 0 else self.velocity      # rad/s, of what is wanted
+        self._wanted = wanted
+        if dt <= 0:
+            return self.sent
+        top = self.settings.top_speed_rad_s * speed_scale
+        change = self.settings.top_rad_s2 * (dt + self._dt) / 2
+        velocity = (wanted - self.sent) / dt
+        if not ((np.abs(velocity) > top) | (np.abs(velocity - self.velocity) > change)).any():
+            return wanted
+        off = wanted - self.sent - moving * dt
+        chase = moving + np.sign(off) * np.sqrt(2 * BRAKING * self.settings.top_rad_s2 * np.abs(off))
+        velocity = np.where(np.abs(velocity - self.velocity) > change, chase, velocity)
+        velocity = np.minimum(np.maximum(velocity, -top), top)
+        velocity = np.minimum(np.maximum(velocity, self.velocity - change), self.velocity + change)
+        limited = self.sent + velocity * dt
+        return np.minimum(np.maximum(limited, np.minimum(self.lower, self.sent)), np.maximum(self.upper, self.sent))
+
     def _send(self, wanted: Array, dt: float) -> Array:
         wanted = np.where(np.isfinite(self.sent), wanted, np.nan)
         if dt > 0:
-            self.velocity = np.where(np.isfinite(wanted), (wanted - self.sent) / dt, 0.0)
+            self.velocity, self._dt = np.where(np.isfinite(wanted), (wanted - self.sent) / dt, 0.0), dt
         self.sent = wanted
         return wanted
 
-    def _elapsed(self, t: float) -> float:
-        dt = 0.0 if self._t is None else t - self._t
+    def _elapsed(self, t: float) -> tuple[bool, float]:
+        """(paused for so long that the joints stand, s since the call before; 0 after such a pause)."""
+        dt = 0.0 if self._t is None else max(t - self._t, 0.0)
         self._t = t
-        return min(max(dt, 0.0), self.settings.stall_s)
+        if dt <= self.settings.stall_s:
+            return False, dt
+        self.velocity, self._dt = np.zeros_like(self.velocity), 0.0
+        return True, 0.0
 
     def _bend(self, t: float, joints: Array, offset: Array) -> None:
         """These joints (bool) begin a way of `offset` together; those of the platform arrive together."""
