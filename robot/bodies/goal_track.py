@@ -7,7 +7,7 @@ from calibration.frames import Array
 from motion.intent import JointGoal
 from robot.tick import TICK_S
 
-COAST_S = 0.1              # s after the last goal until the joints stand: its velocity fades evenly
+COAST_S = 0.15             # s after the last goal until the joints stand: 200 deg/s fade at 1,333 deg/s^2
 
 
 @dataclass(slots=True)
@@ -15,18 +15,18 @@ class GoalTrack:
     """Cubic Hermite between the last two goals (position and velocity); behind the last one it coasts to a stop."""
 
     delay: float = TICK_S          # s: so that there is a goal on both sides
+    latest: JointGoal | None = None
     _before: JointGoal | None = None
-    _latest: JointGoal | None = None
 
     def add(self, goal: JointGoal) -> None:
-        if self._latest is None or goal.t > self._latest.t:
-            self._before, self._latest = self._latest, goal
+        if self.latest is None or goal.t > self.latest.t:
+            self._before, self.latest = self.latest, goal
         else:
-            self._before, self._latest = None, goal      # the mind was restarted: its time began anew
+            self._before, self.latest = None, goal      # the mind was restarted: its time began anew
 
     def at(self, t: float) -> JointGoal | None:
         """The goal to send at time t; None before the first."""
-        before, latest = self._before, self._latest
+        before, latest = self._before, self.latest
         if latest is None:
             return None
         u = t - self.delay

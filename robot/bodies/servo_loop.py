@@ -1,4 +1,12 @@
-"""What the servo process does each tick: follow the mind; without it hold, then park. No clock, no process in here."""
+"""What the servo process does each tick: follow the mind; without it hold, then park. No clock, no process in here.
+
+An emergency stop comes before all of it. Somebody wants this robot to stand still, and it does, with torque: it does
+not follow, nor park for a mind that is gone, for heat (the servos guard themselves at 70 degrees C) or for closing,
+because parking is a move and a head without torque falls. Torque goes off only where it always may: when the mind asks
+for it and the head is measured to lie in its park pose. Let go, it goes on slowly from where it is, or parks if it was
+asked to close meanwhile. If nobody lets it go, a process that was told to end does so at its own time limit with the
+torque on: without goals the servos' own watchdogs keep the joints where they are.
+"""
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -44,7 +52,7 @@ class ServoLoop:
 
     @property
     def finished(self) -> bool:
-        """Asked to close, and nothing is held any more."""
+        """Asked to close, and nothing is held any more. Never while an emergency stop holds a joint."""
         return self.closing and not self.bus.torque_wanted
 
     def hear(self, t: float, goal: JointGoal) -> None:
@@ -62,7 +70,11 @@ class ServoLoop:
         return reading, health + self.health.changes(t)
 
     def _goal(self, t: float) -> JointGoal | None:
-        settings = self.settings
+        settings, latest = self.settings, self.track.latest
+        if self.stopped:
+            self.health.begins(t, PART, "stop", "degraded", "emergency stop: holding until it is let go")
+            return latest if latest is not None and not latest.torque else None
+        self.health.ends(t, PART, "stop", 0.0)
         if self.closing:
             return self._parking(t)
         if self._heard_at is None:
