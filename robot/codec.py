@@ -9,7 +9,9 @@ import numpy as np
 from calibration.health import Health
 from dialogue import engine
 from firmware_bridge.joint_reading import JointReading
+from firmware_bridge.touch import Touch
 from motion.intent import Gaze, JointGoal, MotionIntent
+from perception.audio.array_register import Reading
 from perception.audio.block import AudioBlock
 from perception.vision.frame import Detection, FaceFrame
 from robot.errors import BadRequest
@@ -18,7 +20,8 @@ from robot.tick import Inputs, Outputs
 _ENGINE = [value for value in vars(engine).values()
            if isinstance(value, type) and dataclasses.is_dataclass(value)]
 KNOWN: dict[str, type] = {cls.__name__: cls for cls in (
-    Inputs, Outputs, Health, JointReading, JointGoal, MotionIntent, Gaze, AudioBlock, Detection, FaceFrame, *_ENGINE)}
+    Inputs, Outputs, Health, JointReading, JointGoal, MotionIntent, Gaze, AudioBlock, Detection, FaceFrame, Reading,
+    Touch, *_ENGINE)}
 
 
 def encoded(value: Any) -> str:
@@ -52,7 +55,7 @@ def _value(plain: Any) -> Any:
         return tuple(_value(item) for item in plain)
     if not isinstance(plain, dict):
         return plain
-    if "array" in plain:
+    if "dtype" in plain:
         out = np.frombuffer(base64.b64decode(plain["array"]), np.dtype(plain["dtype"]))
         return out.reshape(plain["shape"])
     name = plain.get("is")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dialogue.loop import DialogueConfig
+from dialogue.touch import TouchConfig
 from motion.mover import MotionConfig
 from perception.audio.ears import EarsConfig
 from perception.people import PeopleConfig
@@ -15,6 +16,8 @@ from robot.errors import BadRequest
 from robot.safety import SafetyConfig
 from robot.settings import filled
 
+Positions = tuple[tuple[float, float, float], ...]
+
 
 @dataclass(frozen=True, slots=True)
 class MindConfig:
@@ -22,10 +25,12 @@ class MindConfig:
 
     seed: int = 1                        # of idle looks and small talk
     playback_delay_s: float | None = None  # nominal, from the hand-over to the loudspeaker to the microphones
+    mic_positions_m: Positions | None = None   # raw channels, in `head`; None: the body's own
     ears: EarsConfig = field(default_factory=EarsConfig)
     eyes: EyesConfig = field(default_factory=EyesConfig)
     people: PeopleConfig = field(default_factory=PeopleConfig)
     dialogue: DialogueConfig = field(default_factory=DialogueConfig)
+    touch: TouchConfig = field(default_factory=TouchConfig)
     motion: MotionConfig = field(default_factory=MotionConfig)
     safety: SafetyConfig = field(default_factory=SafetyConfig)
 

@@ -6,6 +6,7 @@ clock, never sleeps and never logs.
 from dataclasses import dataclass, field
 
 from dialogue.loop import Dialogue
+from dialogue.touch import TouchReplies
 from motion.mover import Mover
 from motion.resting import Resting
 from perception.audio.ears import Ears
@@ -26,16 +27,18 @@ class Mind:
     dialogue: Dialogue
     mover: Mover
     resting: Resting = field(default_factory=Resting)
+    touch: TouchReplies = field(default_factory=TouchReplies)
 
     def tick(self, inputs: Inputs) -> Tick:
         t = inputs.t
         poses = self.poses.add(t, self.mover.head_pose(inputs.joints))
-        sound = self.ears.step(inputs.audio, poses, self.mover.commanded_velocity)
+        sound = self.ears.step(inputs.audio, poses, self.mover.commanded_velocity, inputs.array)
         sight = self.eyes.step(t, inputs.faces, poses)
         seen = self.people.step(t, sound, sight)
         turn = self.dialogue.step(t, seen, sight, sound, inputs.replies, len(inputs.audio),
                                   None if self.resting.wished else poses.at(t).yaw, inputs.parking)
-        intent = self.resting.step(turn.intent, inputs.joints)
+        felt, haptic = self.touch.step(t, inputs.touches, seen, turn.intent, sound.speech or sound.duck)
+        intent = self.resting.step(felt, inputs.joints)
         goal = self.mover.step(t, intent, turn.spoken, inputs.joints)
-        outputs = Outputs(goal, turn.speaker, turn.live_generation, turn.requests)
+        outputs = Outputs(goal, turn.speaker, turn.live_generation, turn.requests, haptic)
         return Tick(outputs, sound, sight, seen, intent, turn.floor, turn.events)

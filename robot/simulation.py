@@ -13,7 +13,7 @@ from perception.vision.finder import FaceFinder
 from robot.bodies.room.people import PersonScript
 from robot.bodies.room.room import RoomConfig
 from robot.bodies.simulated import SimulatedBody
-from robot.build import build_mind
+from robot.build import body_of, build_mind
 from robot.config import MindConfig
 from robot.errors import BadRequest
 from robot.runtime import GuardedMind
@@ -21,6 +21,8 @@ from robot.worker import InlineWorker
 
 DETECTION_S = 0.03       # of one picture on one core of a small board, close-ups and rare whole scans mixed
 DELAY_ERROR_S = 0.01     # the nominal playback delay is wrong by up to this: sound cards say so only roughly
+
+ONE_MICROPHONE = ((0.02, 0.0, 0.0),)   # m in `head`: the standard firmware hands on one processed channel
 
 
 @dataclass
@@ -57,8 +59,9 @@ def build_simulation(room: RoomConfig, people: Sequence[PersonScript], engine: s
     make = engine_named(engine) if isinstance(engine, str) else engine
     true_delay = room.sound.loudspeaker.playback_delay_s
     error = np.random.default_rng([seed, 61]).uniform(-DELAY_ERROR_S, DELAY_ERROR_S)
-    config = config or MindConfig(seed=seed, playback_delay_s=float(max(0.0, true_delay + error)))
+    one = ONE_MICROPHONE if room.register else None
+    config = config or MindConfig(seed=seed, playback_delay_s=float(max(0.0, true_delay + error)), mic_positions_m=one)
     workers = (InlineWorker(make, stopwatch=stopwatch),
                InlineWorker(DetectorHandler, cancels=lambda request, running: False, trouble=detector_trouble))
-    body = SimulatedBody(room, people, workers[0], workers[1], seed)
+    body = SimulatedBody(room, people, workers[0], workers[1], seed, model=body_of(config))
     return build_mind(config, body.model, functools.partial(print, flush=True)), body

@@ -6,7 +6,9 @@ from dialogue.engine import Reply, Request, SpeakerBlock
 from dialogue.events import Event
 from dialogue.floor import State
 from firmware_bridge.joint_reading import JointReading
+from firmware_bridge.touch import Touch
 from motion.intent import JointGoal, MotionIntent
+from perception.audio.array_register import Reading
 from perception.audio.block import AudioBlock
 from perception.audio.scene import SoundScene
 from perception.people import Person
@@ -29,6 +31,8 @@ class Inputs:
     replies: tuple[Reply, ...] = ()
     health: tuple[Health, ...] = ()         # changes only
     parking: bool = False                   # the run is about to end: be silent and go to sleep
+    array: tuple[Reading, ...] = ()         # of an array that gives a direction instead of its microphones
+    touches: tuple[Touch, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,7 @@ class Outputs:
     speaker: tuple[SpeakerBlock, ...] = ()  # one for each audio block that came in
     live_generation: int = 0                # blocks of any other reply must not reach the loudspeaker
     requests: tuple[Request, ...] = ()      # for the engine
+    haptic: str | None = None               # a pattern to begin now, `rest` to end one; None: as it is
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ class RegisterConfig:
     error: float = 0.17          # rad, standard deviation of an angle (10 degrees, assumed: no figure is published)
     stray: float = 0.03          # share of angles that are a reflection's
     tempering: float = 0.4       # readings 0.1 s apart share their sound
-    frozen_after: float = 4.0    # s of speech through which an angle, a float to the last bit, never stands still
+    frozen_after: float = 8.0    # s of speech through which an angle never stands still: it comes in whole degrees
     frozen_turn: float = 0.26    # rad that the head turns during speech while the angle stays: 15 degrees
     gone_after: float = 1.0      # s without a reading
     tracker: TrackerConfig = field(default_factory=TrackerConfig)

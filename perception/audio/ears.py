@@ -1,9 +1,10 @@
 """Hearing: from 10 ms blocks to what a person does. The stages in order, once a block."""
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from perception.audio.array_register import Reading, RegisterConfig
 from perception.audio.barge_in import BargeIn, BargeInConfig
 from perception.audio.block import BLOCK, AudioBlock, Samples, frozen_samples
 from perception.audio.detector import Baseline, Detector, Fallen
@@ -11,6 +12,7 @@ from perception.audio.doa import Direction, DirectionConfig
 from perception.audio.front import Fronted, FrontEnd, FrontEndConfig
 from perception.audio.hum import Hum, HumConfig
 from perception.audio.prosody import NOTHING, Prosody, ProsodyConfig
+from perception.audio.register_direction import RegisterDirection
 from perception.audio.scene import Bearing, Heard, SoundScene
 from perception.audio.speech_activity import SpeechActivity, SpeechActivityConfig
 from perception.pose_history import PoseHistory
@@ -24,6 +26,7 @@ class EarsConfig:
     barge_in: BargeInConfig = field(default_factory=BargeInConfig)
     speech: SpeechActivityConfig = field(default_factory=SpeechActivityConfig)
     direction: DirectionConfig = field(default_factory=DirectionConfig)
+    register: RegisterConfig = field(default_factory=RegisterConfig)
     hum: HumConfig = field(default_factory=HumConfig)
     prosody: ProsodyConfig = field(default_factory=ProsodyConfig)
     plays_above: float = 3e-4
@@ -35,10 +38,11 @@ class Ears:
     """All hearing of one robot."""
 
     def __init__(self, config: EarsConfig, mic_positions: NDArray[np.float64], playback_delay_s: float | None,
-                 barge_in: BargeIn | None = None):
+                 barge_in: BargeIn | None = None, array_positions: NDArray[np.float64] | None = None):
         """mic_positions (M, 3) m in `head`, 1 to 8; playback_delay_s nominal, None: unknown.
 
         barge_in: one that notes its evidence, so that other thresholds can be tried on it afterwards.
+        array_positions (N, 3) m in `head`: microphones behind a direction register, for a robot with one raw channel.
         """
         self.config = config
         self._front = FrontEnd(mic_positions, playback_delay_s, config.front)
@@ -46,14 +50,26 @@ class Ears:
         self._barge_in = barge_in or BargeIn(config.barge_in)
         self._speech = SpeechActivity(config.speech)
         self._direction = Direction(mic_positions, config.direction) if len(mic_positions) > 1 else None
+        blind = self._direction is None and array_positions is not None
+        self._register = RegisterDirection(array_positions, config.register) if blind else None  # type: ignore
         self._hum, self._prosody = Hum(config.hum), Prosody(config.prosody)
         self._scene = SoundScene(0.0)
         self._pace = 0.0
         self.residual: Samples = np.zeros((len(mic_positions), BLOCK), np.float32)   # of the newest block
 
     def step(self, blocks: tuple[AudioBlock, ...], poses: PoseHistory,
-             commanded_velocity: NDArray[np.float64]) -> SoundScene:
-        """The scene after these blocks; commanded_velocity (9,) rad/s in the order of JOINTS."""
+             commanded_velocity: NDArray[np.float64], array: tuple[Reading, ...] = ()) -> SoundScene:
+        """The scene after these blocks; commanded_velocity (9,) rad/s in the order of JOINTS; array: of a register."""
+        scene = self._heard(blocks, poses, commanded_velocity)
+        if self._register is None:
+            return scene
+        voice = scene.speech or self._barge_in.state != "clear"
+        t = max(scene.t, array[-1].t) if array else scene.t
+        bearing, health = self._register.step(t, array, voice, poses)
+        return replace(scene, bearing=bearing, health=scene.health + health)
+
+    def _heard(self, blocks: tuple[AudioBlock, ...], poses: PoseHistory,
+               commanded_velocity: NDArray[np.float64]) -> SoundScene:
         scenes = [self._block(block, poses, commanded_velocity) for block in blocks]
         if not scenes:
             last = self._scene

@@ -35,7 +35,7 @@ class ReplayedBody:
     def write(self, t: float, outputs: Outputs) -> None:
         recorded = self.tape.pairs[self._index][1]
         if encoded(outputs) != encoded(recorded):
-            for part in ("joints", "speaker", "live_generation", "requests"):
+            for part in ("joints", "speaker", "live_generation", "requests", "haptic"):
                 before, now = encoded(getattr(recorded, part)), encoded(getattr(outputs, part))
                 if before != now:
                     self.difference = Difference(self._index, t, part, before, now)

@@ -11,6 +11,7 @@ from motion.intent import JointGoal
 from perception.audio.block import BLOCK_S, AudioBlock
 from perception.vision.frame import FaceFrame
 from robot.bodies.linked_joints import LinkedJoints
+from robot.bodies.room.array_readings import ArrayReadings
 from robot.bodies.room.eyesight import Eyesight
 from robot.bodies.room.people import PersonScript
 from robot.bodies.room.room import Room, RoomConfig
@@ -40,6 +41,8 @@ class SimulatedBody:
         self.joints = joints or Joints(self.model, seed, self.config.starts_limp)
         self.eyesight = Eyesight(self.model.camera, self.config.camera, detector,
                                  np.random.default_rng([seed, 51]))
+        self._register = (ArrayReadings(self.room, np.random.default_rng([seed, 53]))
+                          if self.config.register else None)
         self._arrival = Arrival(self.config.bursts, np.random.default_rng([seed, 52]))
         self.room.gate.queue.extend([SILENCE] * (self.config.sound.loudspeaker.queue_blocks + self.config.bursts - 1))
         self.room.turn_head(self.joints.pose)
@@ -58,14 +61,17 @@ class SimulatedBody:
         if self.script is not None:
             self.script(t, self.room)
         velocity = self.joints.velocities
-        self.joints.advance(t, 0.0 if self._t is None else t - self._t)
+        dt = 0.0 if self._t is None else t - self._t
+        self.joints.advance(t, dt)
         self._t = t
         self.room.turn_head(self.joints.pose)
         blocks = self._listened(t, (velocity + self.joints.velocities) / 2)
         reading, health = self.joints.exchange(t, self._goal)
         frames, trouble = self._looked(t)
         replies = () if self.engine is None else tuple(self.engine.poll(t))
-        return Inputs(index, t, blocks, reading, frames, replies, (*health, *trouble))
+        array = () if self._register is None else self._register.step(t)
+        return Inputs(index, t, blocks, reading, frames, replies, (*health, *trouble), array=array,
+                      touches=self.room.skin.step(t, dt))
 
     def _listened(self, t: float, velocity) -> tuple[AudioBlock, ...]:
         """Blocks that were recorded and have arrived by t."""
@@ -98,9 +104,11 @@ class SimulatedBody:
                 self.engine.submit(t, request)
         self.room.played.live_generation = outputs.live_generation
         self.room.gate.put(outputs.speaker, outputs.live_generation)
+        if outputs.haptic is not None:
+            self.room.skin.haptics.start(outputs.haptic)
 
     def fault(self, t: float, of: str, kind: str, for_s: float | None = None) -> None:
-        """A device fails: microphone, loudspeaker, camera (gone, stall, ...), servo_ID or servo_bus (see servos.py)."""
+        """A device fails: microphone, loudspeaker, camera, array (gone, ...), servo_ID or servo_bus (see servos.py)."""
         if of.startswith("servo_"):
             self.joints.fault(t, of, kind, for_s)
         else:

@@ -19,6 +19,7 @@ from robot.bodies.room.loudspeaker import NOMINAL_DBFS, Device, LastGate, Played
 from robot.bodies.room.people import Figure, PersonScript
 from robot.bodies.room.portraits import portrait
 from robot.bodies.room.shoebox import HEAD_AT, SPEED_OF_SOUND, WALL_MARGIN
+from robot.bodies.room.skin import Skin
 from robot.bodies.room.sound_path import EarPlaces
 from robot.bodies.room.soundscape import SPEECH_DBFS, Emission, SoundConfig, Soundscape
 from robot.bodies.room.tracks import SILENT, Track, edges
@@ -40,6 +41,7 @@ class RoomConfig:
     sound: SoundConfig = field(default_factory=SoundConfig)
     camera: CameraConfig = field(default_factory=CameraConfig)
     bursts: int = 1                    # most audio blocks that arrive in one tick; 1: one a tick
+    register: bool = False             # the array gives a direction beside its microphones (standard firmware)
     starts_limp: bool = False          # joints start in the sleep pose without torque; False: upright at rest
     recording_s: float = 900.0         # the newest sound kept for `recording`
 
@@ -158,6 +160,7 @@ class Room:
     seed: int
     utterances: list[Utterance] = field(default_factory=list)
     faults: Faults = field(default_factory=Faults)
+    skin: Skin = field(default_factory=Skin)
     gate: LastGate = field(default_factory=LastGate)
     played: PlayedLog = field(default_factory=PlayedLog)
     head_pose_true: HeadPose = field(init=False)
@@ -201,7 +204,7 @@ class Room:
         track.add(t, samples * np.float32(10 ** (level / 20)), in_turn=False)
 
     def fault(self, t: float, of: str, kind: str, for_s: float | None = None) -> None:
-        """microphone, loudspeaker or camera: see faults.KINDS. Servos: see SimulatedBody.fault.
+        """microphone, loudspeaker, camera or array: see faults.KINDS. Servos: see SimulatedBody.fault.
 
         A slow loudspeaker repeats for_s of sound (an xrun) and plays late from then on; a hot one is turned down.
         """
