@@ -48,7 +48,7 @@ class GuardedMind:
             if self._failed >= PATIENCE:
                 raise
             tick = self._silent(inputs, error)
-        goal, health = self.safety.check(tick.outputs.joints)
+        goal, health = self.safety.check(tick.outputs.joints, inputs.joints)
         told = tuple(Event(h.t, "health", (("of", h.part), ("level", h.level), ("reason", h.reason))) for h in health)
         return replace(tick, outputs=replace(tick.outputs, joints=goal), events=tick.events + told)
 

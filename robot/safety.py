@@ -1,14 +1,17 @@
 """The last check on every goal before it reaches a motor.
 
 A goal that is not finite, beyond a limit or a jump is not sent: the joints hold where they are. When goals stay bad the
-motors let go: torque off.
+motors let go: torque off. What counts is what the joints would do: a goal where a joint is measured to be is no jump,
+however far the last goal was (a limp robot, joints moved by hand), and a joint found beyond its limit may come back.
 """
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from calibration.body_model import BodyModel
+from calibration.frames import Array
 from calibration.health import Health
+from firmware_bridge.joint_reading import JointReading
 from motion.intent import JointGoal
 
 
@@ -28,10 +31,14 @@ class Safety:
     body: BodyModel
     config: SafetyConfig = field(default_factory=SafetyConfig)
     _last: JointGoal | None = None
+    _measured: Array | None = None     # (9,) rad, newest; nan where a servo is silent
     _bad: int = 0
 
-    def check(self, goal: JointGoal | None) -> tuple[JointGoal | None, tuple[Health, ...]]:
-        """The goal to send, and a health change when goals turn bad or good again."""
+    def check(self, goal: JointGoal | None, joints: JointReading | None = None,
+              ) -> tuple[JointGoal | None, tuple[Health, ...]]:
+        """The goal to send, and a health change when goals turn bad or good again. joints: a new reading."""
+        if joints is not None:
+            self._measured = joints.position
         if goal is None:
             return None, ()
         fault = self._fault(goal)
@@ -53,11 +60,22 @@ class Safety:
     def _fault(self, goal: JointGoal) -> str | None:
         if goal.position.shape != self.body.lower.shape or not np.all(np.isfinite(goal.position)):
             return "a joint is not a finite number"
-        beyond = np.maximum(goal.position - self.body.upper, self.body.lower - goal.position)
+        lower, upper = self._reach()
+        beyond = np.maximum(goal.position - upper, lower - goal.position)
         if np.max(beyond) > self.config.margin:
             return f"joint {int(np.argmax(beyond))} is {np.max(beyond):.3f} rad past its limit"
         if self._last is not None:
             step = np.abs(goal.position - self._last.position)
+            if self._measured is not None:
+                step = np.fmin(step, np.abs(goal.position - self._measured))
             if np.max(step) > self.config.step:
                 return f"joint {int(np.argmax(step))} would jump {np.max(step):.3f} rad"
         return None
+
+    def _reach(self) -> tuple[Array, Array]:
+        """Limits (9,) rad, wider where a joint is found or already held beyond them."""
+        lower, upper = self.body.lower, self.body.upper
+        for known in (self._measured, None if self._last is None else self._last.position):
+            if known is not None:
+                lower, upper = np.fmin(lower, known), np.fmax(upper, known)
+        return lower, upper

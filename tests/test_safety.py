@@ -4,6 +4,7 @@ import pytest
 
 from calibration.body_model import reachy_mini
 from calibration.frames import frozen
+from firmware_bridge.joint_reading import JointReading
 from motion.intent import JointGoal
 from robot.safety import Safety, SafetyConfig
 
@@ -49,3 +50,27 @@ def test_torque_goes_when_goals_stay_bad():
 def test_without_any_good_goal_nothing_is_sent():
     assert Safety(BODY).check(goal(0.0, changed(0, np.nan)))[0] is None
     assert Safety(BODY).check(None) == (None, ())
+
+
+def test_a_goal_where_the_joint_is_found_is_no_jump():
+    safety = Safety(BODY)
+    safety.check(goal(0.0, REST))
+    limp = JointReading(0.01, changed(8, 2.6))
+    found, health = safety.check(goal(0.01, changed(8, 2.55)), limp)
+    assert found.position[8] == 2.55 and not health
+    assert safety.check(goal(0.02, changed(8, 2.0)))[1]                     # neither where it is nor where it was sent
+
+
+def test_a_joint_beyond_its_limit_comes_back_and_goes_no_farther():
+    safety, outside = Safety(BODY), BODY.upper[1] + 0.2
+    reading = JointReading(0.0, changed(1, outside))
+    assert not safety.check(goal(0.0, changed(1, outside)), reading)[1]
+    assert not safety.check(goal(0.01, changed(1, outside - 0.05)))[1]
+    assert safety.check(goal(0.02, changed(1, outside + 0.05)))[1]
+
+
+def test_a_silent_servo_is_judged_by_its_last_goal():
+    safety = Safety(BODY)
+    safety.check(goal(0.0, REST))
+    safety.check(goal(0.01, REST), JointReading(0.01, changed(4, np.nan)))
+    assert safety.check(goal(0.02, changed(4, REST[4] + 0.3)))[1]
