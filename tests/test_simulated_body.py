@@ -11,7 +11,8 @@ from motion.kinematics import Platform
 from perception.audio.block import BLOCK, SAMPLE_RATE_HZ, frozen_samples
 from perception.vision.frame import FaceFrame
 from robot.bodies.room.ambience import MicrophoneConfig
-from robot.bodies.room.loudspeaker import NOMINAL_DBFS, LastGate, LoudspeakerConfig
+from robot.bodies.last_gate import LastGate
+from robot.bodies.room.loudspeaker import NOMINAL_DBFS, LoudspeakerConfig
 from robot.bodies.room.people import PersonScript
 from robot.bodies.room.room import RoomConfig
 from robot.bodies.room.shoebox import BoxConfig

@@ -3,7 +3,6 @@
 Real time: absolute deadlines, SCHED_FIFO where the system allows it, no garbage collection of what was there at the
 start. The parent hangs up or dies: the robot is parked first.
 """
-import gc
 import mmap
 import os
 import signal
@@ -18,11 +17,11 @@ from calibration.health import Health
 from firmware_bridge.bus_settings import BusSettings
 from firmware_bridge.servo_bus import BUS, ServoBus
 from robot.bodies.joint_slots import ORDERS, SIZES, HealthTable, JointSetup, packed_reading, slots, unpacked_goal
+from robot.bodies.real_time import SERVO_PRIORITY, real_time
 from robot.bodies.serial_port import SerialPort
 from robot.bodies.servo_loop import PART, LoopSettings, ServoLoop
 from robot.channel import Channel
 
-PRIORITY = 40                                      # SCHED_FIFO: above ordinary work, below the sound card's threads
 CLOSING_S = 10.0                                   # s to park before the process ends anyway; the servos hold
 
 
@@ -53,7 +52,7 @@ class ServoChild:
 
     def run(self) -> None:
         period, start = self.setup.loop.period_s, self.setup.start
-        self.health.add((Health(time.monotonic() - start, PART, "ok", real_time()),))
+        self.health.add((Health(time.monotonic() - start, PART, "ok", real_time(SERVO_PRIORITY)),))
         due = time.monotonic()
         closing_at = None
         while not self.loop.finished:
@@ -92,17 +91,6 @@ class ServoChild:
             pass                        # it does not look; the newest value waits for it
         except OSError:
             self.loop.closing = True
-
-
-def real_time() -> str:
-    """Asks for real-time priority; says in words what came of it."""
-    gc.collect()
-    gc.freeze()
-    try:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
-    except PermissionError:
-        return "runs with ordinary priority: the system allows no SCHED_FIFO (LimitRTPRIO of the service)"
-    return "runs with real-time priority"
 
 
 def main() -> None:

@@ -1,6 +1,4 @@
 """From the last gate to the air: queue, gate, device delay with drift and slips, and a small loudspeaker that clips."""
-from collections import deque
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -8,7 +6,7 @@ import scipy.fft
 from numpy.typing import NDArray
 from scipy.signal import butter, iirpeak, lfilter, sosfilt
 
-from dialogue.engine import SILENCE, SpeakerBlock
+from dialogue.engine import SpeakerBlock
 from perception.audio.block import BLOCK, BLOCK_S, SAMPLE_RATE_HZ
 from robot.bodies.room.arrivals import KERNELS, LEAD, PHASES, TAPS
 
@@ -34,23 +32,6 @@ class LoudspeakerConfig:
             raise ValueError(f"playback_delay_s: expected 0.02 to 0.5 s, found {self.playback_delay_s}")
         if self.distance_m is not None and not 0.03 <= self.distance_m <= 0.3:
             raise ValueError(f"distance_m: expected 0.03 to 0.3 m, found {self.distance_m}")
-
-
-@dataclass
-class LastGate:
-    """The queue before the device: a block whose generation is not live any more leaves it as silence."""
-
-    queue: deque[SpeakerBlock] = field(default_factory=deque)
-    live_generation: int = 0
-
-    def put(self, blocks: Iterable[SpeakerBlock], live_generation: int) -> None:
-        self.queue.extend(blocks)
-        self.live_generation = live_generation
-
-    def next(self) -> SpeakerBlock:
-        """What the device gets for the next 10 ms; silence when nothing waits (the mind was late)."""
-        block = self.queue.popleft() if self.queue else SILENCE
-        return block if block.generation in (0, self.live_generation) else SILENCE
 
 
 @dataclass

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from calibration.body_model import BodyModel
 from calibration.frames import Array, HeadPose, wrapped
 from perception.audio.block import BLOCK, SAMPLE_RATE_HZ, AudioBlock, Samples, frozen_samples
+from robot.bodies.last_gate import LastGate
 from robot.bodies.room import noises
 from robot.bodies.room.camera import CameraConfig, Seen
 from robot.bodies.room.faults import Faults
-from robot.bodies.room.loudspeaker import NOMINAL_DBFS, Device, LastGate, PlayedLog
+from robot.bodies.room.loudspeaker import NOMINAL_DBFS, Device, PlayedLog
 from robot.bodies.room.people import Figure, PersonScript
 from robot.bodies.room.portraits import portrait
 from robot.bodies.room.shoebox import HEAD_AT, SPEED_OF_SOUND, WALL_MARGIN
