@@ -8,15 +8,16 @@ asked to close meanwhile. If nobody lets it go, a process that was told to end d
 torque on: without goals the servos' own watchdogs keep the joints where they are.
 """
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
 from calibration.body_model import STEWART
 from calibration.frames import Array
 from calibration.health import Health
+from firmware_bridge.goal_follower import GoalFollower
 from firmware_bridge.health_changes import HealthChanges
 from firmware_bridge.joint_reading import JointReading
-from firmware_bridge.servo_bus import ServoBus
 from motion.intent import JointGoal
 from robot.bodies.goal_track import GoalTrack
 
@@ -34,13 +35,30 @@ class LoopSettings:
     calm_s: float = 1.0            # goals for so long: the mind is back
 
 
-class ServoLoop:
-    """One ServoBus and the mind's goals."""
+class JointBus(Protocol):
+    """firmware_bridge.servo_bus.ServoBus, or the link to the robot's daemon."""
 
-    def __init__(self, bus: ServoBus, settings: LoopSettings | None = None):
+    @property
+    def park(self) -> Array | None: ...
+
+    @property
+    def torque_wanted(self) -> bool: ...
+
+    @property
+    def follower(self) -> GoalFollower: ...
+
+    def exchange(self, t: float, goal: JointGoal | None) -> tuple[JointReading, tuple[Health, ...]]: ...
+
+    def parked(self) -> bool: ...
+
+
+class ServoLoop:
+    """One bus and the mind's goals. part: this process's name in Health."""
+
+    def __init__(self, bus: JointBus, settings: LoopSettings | None = None, part: str = PART):
         if bus.park is None:
             raise ValueError("a servo process needs the pose in which the robot may be left")
-        self.bus, self.settings = bus, settings or LoopSettings()
+        self.bus, self.settings, self.part = bus, settings or LoopSettings(), part
         self.park: Array = bus.park.copy()
         self.park[0] = np.nan          # the body's yaw carries no weight: it stays where it is
         self.track = GoalTrack()
@@ -72,18 +90,18 @@ class ServoLoop:
     def _goal(self, t: float) -> JointGoal | None:
         settings, latest = self.settings, self.track.latest
         if self.stopped:
-            self.health.begins(t, PART, "stop", "degraded", "emergency stop: holding until it is let go")
+            self.health.begins(t, self.part, "stop", "degraded", "emergency stop: holding until it is let go")
             return latest if latest is not None and not latest.torque else None
-        self.health.ends(t, PART, "stop", 0.0)
+        self.health.ends(t, self.part, "stop", 0.0)
         if self.closing:
             return self._parking(t)
         if self._heard_at is None:
             return None
         silence = t - self._heard_at
         if silence > settings.deadman_s:
-            self.health.begins(t, PART, "mind", "degraded", "no goals from the mind: holding, then parking")
+            self.health.begins(t, self.part, "mind", "degraded", "no goals from the mind: holding, then parking")
         else:
-            self.health.ends(t, PART, "mind", settings.calm_s)
+            self.health.ends(t, self.part, "mind", settings.calm_s)
         hot = self._hot_since is not None and t - self._hot_since > settings.hot_park_s
         if silence > settings.park_after_s or hot:
             return self._parking(t)
