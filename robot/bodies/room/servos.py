@@ -11,6 +11,7 @@ from firmware_bridge.joint_reading import JointReading
 from firmware_bridge.servo_bus import ServoBus
 from motion.intent import JointGoal
 from robot.bodies.pose_track import PoseTrack, parked, upright
+from robot.bodies.servo_loop import PART
 from robot.errors import BadRequest
 from robot.tick import TICK_S
 
@@ -73,6 +74,10 @@ class Joints:
 
     def exchange(self, t: float, goal: JointGoal | None) -> tuple[JointReading, tuple[Health, ...]]:
         """One tick of the real bus code: the goals go out, the positions come in."""
+        if self.stopped:
+            self.bus.health.begins(t, PART, "stop", "degraded", "emergency stop: holding until it is let go")
+        else:
+            self.bus.health.ends(t, PART, "stop", 0.0)
         return self.bus.exchange(t, None if self.stopped else goal)
 
     def stop(self, stopped: bool) -> None:
