@@ -180,9 +180,10 @@ class MicArray:
             self.write("GPO_WRITE_VALUE", (MUTE_PIN, 0))
             return
         gain = gain if gain is not None else self._gain_before
-        if gain is None:
+        if gain is not None:
+            self.set_gains(microphones=gain)
+        elif self.gains().microphones == 0.0:
             raise Refused("the gain from before is not known: set one, or restart the array")
-        self.set_gains(microphones=gain)
         self._gain_before = None
 
     def save(self) -> None:

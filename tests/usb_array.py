@@ -1,5 +1,6 @@
 """Emulated microphone arrays on an emulated USB, behind pyusb's own backend interface: the real pyusb code runs."""
 import errno
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
@@ -25,7 +26,7 @@ class EmulatedUsb(usb.backend.IBackend):
     sockets: list[Socket] = field(default_factory=list)
     timeouts: list[int] = field(default_factory=list)
     opened: int = 0
-    on_silence: object = None        # called with the timeout (s): lets virtual time pass
+    on_silence: Callable[[float], None] | None = None        # called with the timeout (s): lets virtual time pass
     _numbers: int = 2
 
     def plug(self, device: EmulatedArray, permitted: bool = True) -> Socket:

@@ -52,9 +52,9 @@ class EmulatedArray:
             raise Silence
         reads = request_type == VENDOR_IN
         name = BY_NUMBER.get((index, value & ~READ))
-        if request or request_type not in (VENDOR_IN, VENDOR_OUT) or name in (None, *self.lacks) or bool(value & READ) != reads:
+        ours = request == 0 and request_type in (VENDOR_IN, VENDOR_OUT) and bool(value & READ) == reads
+        if not ours or name is None or name in self.lacks:
             raise Stall
-        assert name is not None
         access = COMMANDS[name].access
         if ("r" if reads else "w") not in access:
             raise Stall
