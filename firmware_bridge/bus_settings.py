@@ -16,9 +16,11 @@ class BusSettings:
     probe_period_s: float = 0.5      # how often a silent servo is called
     silent_ticks: int = 5            # misses in a row before a servo leaves the common read (each costs a timeout)
     silence_s: float = 0.3           # without an answer: told as trouble, and its goals stop
-    lost_rad: float = math.radians(8)   # off the goals of the last `lag_ticks`: no torque, or held by something
-    lost_s: float = 0.3              # for so long; a fast move lags 6 degrees for less
-    lag_ticks: int = 8               # goals that a joint may still be on its way to: 80 ms, twice the servo's lag
+    leash_rad: float = math.radians(4)  # no goal is further than this from a joint: 12 % of its force; droop is 1.5 deg
+    lag_ticks: int = 10              # and from those goals it may still be on its way to: 100 ms, three times its lag
+    lost_rad: float = math.radians(3.8)  # on the leash: no torque, or held by something
+    lost_s: float = 0.3              # told after so long; a knock is shorter
+    free_rad: float = math.radians(3.5)  # it follows again
     rearm_rad: float = math.radians(0.5)   # the first goal after torque on is this close to the measured angle
     catch_up_rad_s: float = math.radians(90)    # peak speed on the way from there to the mind's goal, added to its own
     catch_up_min_s: float = 1.0      # and no quicker than this
@@ -27,8 +29,6 @@ class BusSettings:
     top_rad_s2: float = math.radians(1500)      # acceleration of goals and of an emergency stop; motion keeps to 700
     outside_speed: int = 22          # profile velocity, 30 deg/s, while a joint comes back inside its limits
     slow_rad_s: float = math.radians(25)        # peak speed of its goal meanwhile: the servo keeps up with it
-    leash_rad: float = math.radians(5)          # how close a joint that does not follow has its goal: 15 % of its force
-    free_rad: float = math.radians(3.5)         # droop and the lag of a calm move: it follows again
     warm_c: float = 55.0             # motors lose torque and life: slower from here
     hot_c: float = 65.0              # park; the servo itself drops the head at 70
     cool_c: float = 60.0             # parking is no longer asked for

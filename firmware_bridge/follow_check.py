@@ -13,18 +13,21 @@ class FollowCheck:
         self._recent = np.full((settings.lag_ticks, joints), np.nan)   # rad, goals sent
         self._row = 0
         self._since = np.full(joints, np.inf)     # s, off its goals since then
+        self._nothing = np.zeros(joints)
 
-    def step(self, t: float, sent: Array, measured: Array, armed: Array) -> list[int]:
-        """Indices of armed joints that were off their goals for too long. All arguments (n,); rad, armed bool."""
+    def step(self, t: float, sent: Array, measured: Array, armed: Array) -> tuple[Array, list[int]]:
+        """How far each armed joint is from the nearest of its recent goals (n,), rad, goal - measured, 0 where that
+        is not known; and the indices of those that were off for too long. All arguments (n,); rad, armed bool."""
         self._recent[self._row] = sent
         self._row = (self._row + 1) % len(self._recent)
         reach = self.settings.lost_rad
         if (~(np.abs(measured - sent) > reach)).all():
             self._since.fill(np.inf)
-            return []
-        low, high = np.fmin.reduce(self._recent) - reach, np.fmax.reduce(self._recent) + reach
-        off = armed & ((measured < low) | (measured > high))
-        self._since = np.where(off, np.minimum(self._since, t), np.inf)
+            return self._nothing, []
+        above = np.fmin.reduce(self._recent) - measured
+        below = np.fmax.reduce(self._recent) - measured
+        away = np.where(armed & (above > 0), above, np.where(armed & (below < 0), below, 0.0))
+        self._since = np.where(np.abs(away) > reach, np.minimum(self._since, t), np.inf)
         lost = [int(joint) for joint in np.flatnonzero(t - self._since >= self.settings.lost_s)]
         self._since[lost] = t
-        return lost
+        return away, lost

@@ -179,12 +179,15 @@ class ServoBus:
         for watch in self.watches:
             if watch.outside:                 # its profile keeps it behind its goal
                 expected[watch.joint] = False
-        for joint in self.following.step(t, sent, self.measured, expected):
+        away, lost = self.following.step(t, sent, self.measured, expected)
+        for joint in lost:
             watch = self._by_joint[joint]
             watch.lost = watch.look_now = True
+        for held in np.flatnonzero(np.abs(away) > self.settings.leash_rad):
+            self.care.leash(t, self._by_joint[int(held)], float(away[held]))
         for watch in self.watches:
             if watch.yielding and watch.phase == "armed":
-                self.care.leash(t, watch, float(sent[watch.joint] - self.measured[watch.joint]))
+                self.care.watch_yielding(t, watch, float(sent[watch.joint] - self.measured[watch.joint]))
 
     def _check_silence(self, t: float) -> None:
         quiet = [watch for watch in self.watches if watch.phase == "silent"]

@@ -102,12 +102,14 @@ class ServoCare:
         elif phase == "armed":
             self._judge_armed(t, watch, seen)
 
-    def leash(self, t: float, watch: ServoWatch, off: float) -> None:
-        """Yields to a joint that does not follow: no fight, no leap when it is let go. off: rad, goal - measured."""
+    def leash(self, t: float, watch: ServoWatch, away: float) -> None:
+        """Yields to a joint that does not follow: no fight, no leap when it is let go. away: rad, goals - measured."""
+        excess = math.copysign(abs(away) - self.settings.leash_rad, away)
+        self.follower.begin(t, watch.joint, float(self.follower.sent[watch.joint]) - excess, slow=True)
+
+    def watch_yielding(self, t: float, watch: ServoWatch, off: float) -> None:
+        """A joint that was told not to follow: is it free again? off: rad, goal - measured."""
         settings = self.settings
-        if abs(off) > settings.leash_rad:
-            excess = math.copysign(abs(off) - settings.leash_rad, off)
-            self.follower.begin(t, watch.joint, float(self.follower.sent[watch.joint]) - excess, slow=True)
         if abs(off) > settings.free_rad or math.isnan(off):
             watch.free_since = t
         elif t - watch.free_since > settings.lost_s:
