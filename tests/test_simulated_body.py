@@ -10,8 +10,8 @@ from motion.intent import JointGoal
 from motion.kinematics import Platform
 from perception.audio.block import BLOCK, SAMPLE_RATE_HZ, frozen_samples
 from perception.vision.frame import FaceFrame
-from robot.bodies.room.ambience import MicrophoneConfig
 from robot.bodies.last_gate import LastGate
+from robot.bodies.room.ambience import MicrophoneConfig
 from robot.bodies.room.loudspeaker import NOMINAL_DBFS, LoudspeakerConfig
 from robot.bodies.room.people import PersonScript
 from robot.bodies.room.room import RoomConfig

@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 
 from firmware_bridge.bus_settings import BusSettings
-from motion.intent import JointGoal
+from motion.intent import JointGoal, MotionIntent
+from motion.mover import Mover
 from robot.bodies.joint_process import JointProcess
 from robot.bodies.serial_port import SerialPort
 from robot.bodies.servo_child import ServoSetup
 from robot.bodies.servo_loop import PART, LoopSettings
+from robot.safety import Safety
 from tests.bus_bench import BODY, NEUTRAL, PARK
 
 LIMIT_S = 60.0             # a busy machine is slow; a hanging test must end
@@ -70,9 +72,9 @@ class Mind:
             if goal is not None and self.reading is not None:
                 self.process.write(JointGoal(time.monotonic() - self.process.setup.start, goal, np.zeros(9)))
 
-    def upright(self) -> bool:
+    def upright(self, within_deg: float = 3.0) -> bool:
         return self.reading is not None and all(self.reading.torque) and bool(
-            (np.abs(self.reading.position - NEUTRAL) < np.radians(3)).all())
+            (np.abs(self.reading.position - NEUTRAL) < np.radians(within_deg)).all())
 
     def heard(self, part: str, level: str) -> bool:
         return any((line.part, line.level) == (part, level) for line in self.told)
@@ -136,6 +138,24 @@ def test_a_device_that_comes_late_and_goes_is_opened_again(mind, link):
     assert mind.process.deaths == 0
     mind.process.close()
     second.close()
+
+
+def test_a_limp_robot_is_lifted_by_the_mind_itself_and_nothing_is_refused(emulator, mind):
+    mover, safety, refused = Mover(BODY, np.random.default_rng(0)), Safety(BODY), []
+    safety.check(mover.step(0.0, MotionIntent(0.0), np.zeros(0), None))      # a tick before anything was measured
+
+    def outcome(m: Mind) -> bool:
+        reading = m.reading
+        if reading is not None:
+            t = time.monotonic() - m.process.setup.start
+            mover.head_pose(reading)
+            goal, told = safety.check(mover.step(t, MotionIntent(t), np.zeros(0), reading), reading)
+            refused.extend(told)
+            m.process.write(goal)
+        return m.upright(within_deg=12.0)      # it breathes and looks around
+
+    mind.until(outcome, goal=None)
+    assert refused == []
 
 
 def test_an_idle_servo_process_ends_with_its_parent(mind):
