@@ -9,7 +9,7 @@ import numpy as np
 
 from perception.audio.block import BLOCK, BLOCK_S, Samples
 
-MARGIN = 3                 # blocks kept for late writers; less than the way to the loudspeaker and back (60 ms at least)
+MARGIN = 3                 # blocks kept for late writers; less than the way to the loudspeaker and back (60 ms)
 SPARE = 3                  # blocks more than that, never used in a window: two clocks, or a start in a burst
 WINDOW = 500               # blocks: 5 s
 

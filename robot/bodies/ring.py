@@ -1,4 +1,4 @@
-"""A ring of records shared by two processes: one writes, one reads, nobody waits, an absent reader costs old records."""
+"""A ring of records shared by two processes: one writes, one reads, nobody waits; a late reader loses old ones."""
 import mmap
 import struct
 import zlib
@@ -24,7 +24,7 @@ class Ring:
         return _FRAME.size + size
 
     @classmethod
-    def bytes(cls, slots: int, size: int) -> int:
+    def total_bytes(cls, slots: int, size: int) -> int:
         return slots * cls.record_bytes(size)
 
     def write(self, record: bytes) -> None:
@@ -36,7 +36,7 @@ class Ring:
         self._memory[at:at + 4 + len(body)] = struct.pack("<I", zlib.crc32(body)) + body
 
     def read(self) -> list[bytes]:
-        """All records since the call before, oldest first. After an overrun the newest half of the ring, to catch up."""
+        """All records since the call before, oldest first. After an overrun: the newest half of the ring."""
         out = []
         while True:
             wanted = self._count % 0xFFFFFFFF + 1

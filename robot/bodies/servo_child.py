@@ -4,7 +4,6 @@ Real time: absolute deadlines, SCHED_FIFO where the system allows it, no garbage
 start. The parent hangs up or dies: the robot is parked first.
 """
 import mmap
-import os
 import signal
 import socket
 import sys

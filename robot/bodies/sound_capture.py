@@ -6,14 +6,15 @@ import numpy as np
 from perception.audio.block import BLOCK_S, SAMPLE_RATE_HZ, AudioBlock, Samples
 from robot.bodies.reference_line import ReferenceLine
 from robot.bodies.sound_clock import CaptureClock
-from robot.bodies.sound_config import SoundConfig
+from robot.bodies.sound_config import SoundDeviceConfig
 from robot.bodies.sound_rate import Cutter, RateConverter
 
 
 class Capture:
     """What the microphones' device hands over, as AudioBlocks. reference: None where the device records it."""
 
-    def __init__(self, config: SoundConfig, rate_hz: int, latency_s: float, reference: ReferenceLine | None = None):
+    def __init__(self, config: SoundDeviceConfig, rate_hz: int, latency_s: float,
+                 reference: ReferenceLine | None = None):
         self.config = config
         looped = (config.reference,) if config.reference >= 0 else ()
         self._channels = [*config.microphones, *looped]

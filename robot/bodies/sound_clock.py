@@ -1,4 +1,4 @@
-"""When captured sound was in the air: samples counted, mapped to the monotonic clock by an offset that never jumps back.
+"""When captured sound was in the air: samples counted, mapped to the monotonic clock by an offset without jumps back.
 
 Blocks are handed over late by a changing amount and never early, so the least lateness of the last seconds is the
 offset; it is approached slowly (clocks drift), except where sound was lost: there time goes on by what was lost.
@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 WINDOW_S = 2.0             # in which at least one block was handed over without delay
 SLEW = 0.003               # s per s: ten times the drift of bad crystals, yet block times stay 10 ms apart
+SLEW_BACK = 0.05           # s per s when blocks would be handed over before their time: the first one was late
 LEAST_LOSS_S = 0.004       # less than this is jitter of the hand-over
 UNSEEN_S = 0.06            # lateness that no block of a window undercuts: sound was lost and nobody said so
 
@@ -41,7 +42,7 @@ class CaptureClock:
             if full and late > UNSEEN_S:
                 lost = late
             else:
-                self.offset += min(max(late, -SLEW * elapsed), SLEW * elapsed)
+                self.offset += min(max(late, -SLEW_BACK * elapsed), SLEW * elapsed)
         if lost:
             self.counted_s += lost
             self._recent.clear()

@@ -6,26 +6,26 @@ Backend = Literal["sounddevice", "pyaudio"]
 
 
 @dataclass(frozen=True, slots=True)
-class SoundConfig:
+class SoundDeviceConfig:
     """Which devices are the robot's ears and mouth. A device that is not there is waited for, never replaced."""
 
-    backend: Backend = "sounddevice"          # the package that talks to PortAudio; pyaudio: pip install 'talkover[pyaudio]'
-    input: str = ""                           # name of the microphones' device or a part of it; "": the system's default
-    output: str = ""                          # the same of the loudspeaker's
-    rate_hz: int = 0                          # of both devices, 8000 to 192000; 0: 16000 where a device can, else its own
+    backend: Backend = "sounddevice"      # package that talks to PortAudio; pyaudio: pip install 'talkover[pyaudio]'
+    input: str = ""                       # name of the microphones' device or a part of it; "": the system's default
+    output: str = ""                      # the same of the loudspeaker's
+    rate_hz: int = 0                      # of both, 8000 to 192000; 0: 16000 where a device can, else its own
     microphones: tuple[int, ...] = (0, 1, 2, 3)   # input channels in the order of the body's microphones, from 0
-    reference: int = -1                       # input channel that records what the loudspeaker plays; -1: there is none,
-                                              # what was written is taken in its place
-    voice: tuple[int, ...] = (0,)             # output channels that play the voice; the others stay silent
-    input_channels: int = 0                   # to open; 0: up to the highest in use. More where a card has one format only
+    reference: int = -1                   # input channel that records what the loudspeaker plays; -1: none, what was
+                                          # written is taken in its place
+    voice: tuple[int, ...] = (0,)         # output channels that play the voice; the others stay silent
+    input_channels: int = 0               # to open; 0: up to the highest in use. For cards that know one format only
     output_channels: int = 0
-    block_s: float = 0.02                     # of a device block: 10 ms gave xruns on a busy machine, 20 ms none
-    latency_s: float = 0.04                   # asked of each device: two blocks; more where xruns are told
-    volume: float = 1.0                       # 0..2, factor; loud sounds are clipped softly
+    block_s: float = 0.02                 # of a device block: 10 ms gave xruns on a busy machine, 20 ms none
+    latency_s: float = 0.04               # asked of each device: two blocks; more where xruns are told
+    volume: float = 1.0                   # 0..2, factor; loud sounds are clipped softly
     muted: bool = False
-    stall_s: float = 1.0                      # without a block: the stream has died silently. Gaps of 60 ms are usual
-    first_s: float = 4.0                      # the same for the first block after opening
-    dead_s: float = 3.0                       # of exactly zero microphones while the robot plays: the card is reset
+    stall_s: float = 1.0                  # without a block: the stream has died silently. Gaps of 60 ms are usual
+    first_s: float = 4.0                  # the same for the first block after opening
+    dead_s: float = 3.0                   # of exactly zero microphones while the robot plays: the card is reset
     backoff_s: tuple[float, float] = (0.5, 5.0)   # first and longest pause between two looks for a missing device
 
     def __post_init__(self) -> None:

@@ -8,7 +8,7 @@ from dialogue.engine import SILENCE, SpeakerBlock
 from perception.audio.block import BLOCK, SAMPLE_RATE_HZ, Samples, frozen_samples
 from robot.bodies.last_gate import LastGate
 from robot.bodies.reference_line import ReferenceLine
-from robot.bodies.sound_config import SoundConfig
+from robot.bodies.sound_config import SoundDeviceConfig
 from robot.bodies.sound_rate import RateConverter
 
 KNEE = np.float32(0.8)     # of full scale: below it nothing is changed
@@ -32,7 +32,7 @@ def softly_clipped(samples: Samples) -> Samples:
 class Playback:
     """What the loudspeaker's device plays. `put` and `fill` from the device's thread only."""
 
-    def __init__(self, config: SoundConfig, rate_hz: int, reference: ReferenceLine | None = None):
+    def __init__(self, config: SoundDeviceConfig, rate_hz: int, reference: ReferenceLine | None = None):
         self.config, self.rate_hz = config, rate_hz
         self.gate = LastGate(deque([SILENCE, SILENCE]))
         self.volume = 0.0 if config.muted else config.volume

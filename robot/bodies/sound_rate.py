@@ -5,7 +5,6 @@ from math import gcd
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
-from scipy.signal import firwin
 
 from perception.audio.block import BLOCK
 
@@ -19,6 +18,8 @@ Samples = NDArray[np.float32]
 @lru_cache(maxsize=8)
 def _phases(up: int, down: int) -> Samples:
     """(up, taps): the low-pass filter's polyphase branches, newest tap last."""
+    from scipy.signal import firwin      # takes half a second to load, and most devices need no filter
+
     taps = int(np.ceil(SPAN * max(1.0, down / up) / 2)) * 2
     lower = min(1.0, up / down)                       # the lower rate in units of the input's
     prototype = firwin(up * taps + 1, (PASS + STOP) * lower, window=("kaiser", BETA), fs=2.0 * up)[:-1] * up

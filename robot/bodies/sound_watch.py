@@ -1,14 +1,14 @@
 """Is the stream alive? A sound card can stop without an error, or deliver zeros; pure of clocks and devices."""
 from dataclasses import dataclass, field
 
-from robot.bodies.sound_config import SoundConfig
+from robot.bodies.sound_config import SoundDeviceConfig
 
 
 @dataclass(slots=True)
 class SoundWatch:
     """Looks at counters; a reason is a verdict: close everything and begin afresh."""
 
-    config: SoundConfig
+    config: SoundDeviceConfig
     patience_s: float                  # of exactly zero microphones; longer after resets that did not help
     _captured: tuple[int, float] = field(default=(0, 0.0), init=False)    # (count, since when)
     _played: tuple[int, float] = field(default=(0, 0.0), init=False)
