@@ -202,8 +202,9 @@ class DaemonLink:
                 self._asked += 1
                 self._begin_at_measured(t)
                 self._out += [*self._writer.messages(self._position), words.motor_mode("enabled")]
-            if self._asked > 1:
-                self.health.begins(t, PART, "mode", "degraded", f"the daemon keeps its motors {self._mode}")
+                if self._asked > 1:
+                    self.health.begins(t, PART, "mode", "degraded", f"the daemon keeps its motors {self._mode}")
+                self._mode = None                # until it is heard anew
         elif t - self._enabled_at >= self.settings.settle_s:
             self._begin_at_measured(t)
             self.steering, self._steered_at = True, t
@@ -214,8 +215,7 @@ class DaemonLink:
         self._writer.begin(self._pose.matrix, float(self._position[0]))
         self._limp_until[:] = -np.inf
         for joint, angle in enumerate(self._position.tolist()):
-            outside = not self.follower.lower[joint] <= angle <= self.follower.upper[joint]
-            self.follower.begin(t, joint, angle, slow=outside)
+            self.follower.begin(t, joint, angle)
 
     def _steer(self, t: float, goal: JointGoal | None) -> None:
         if t - self._steered_at > self.settings.gap_s:
