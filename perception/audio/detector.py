@@ -24,6 +24,12 @@ class Detector:
         self._session = _person()
         self._memory = np.zeros(self._session.get_inputs()[1].shape, np.float32)
 
+    def __getstate__(self) -> NDArray[np.float32]:
+        return self._memory
+
+    def __setstate__(self, memory: NDArray[np.float32]) -> None:
+        self._session, self._memory = _person(), memory
+
     def step(self, streams: NDArray[np.float32]) -> float:
         """streams (COUNT,) -> log-odds in [-CERTAIN, CERTAIN]."""
         found, memory = self._session.run(None, {"evidence": streams[None], "memory": self._memory})

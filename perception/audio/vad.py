@@ -1,6 +1,7 @@
 """Voice activity detectors made by others: Silero (MIT) through onnxruntime and WebRTC's."""
 from functools import cache
 from importlib.resources import as_file, files
+from typing import Any
 
 import numpy as np
 import onnxruntime
@@ -8,6 +9,7 @@ import webrtcvad
 from numpy.typing import NDArray
 
 from perception.audio.block import BLOCK, SAMPLE_RATE_HZ, Samples
+from perception.audio.webrtc_state import restore, state_of
 
 WINDOW = 512          # samples that Silero takes at once: 32 ms
 CONTEXT = 64          # samples of the window before, which it wants to see again
@@ -39,6 +41,12 @@ class Silero:
         self._age = np.zeros(channels, int)
         self.probability: NDArray[np.float32] = np.zeros(channels, np.float32)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_session"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _session=_silero())
+
     def step(self, block: Samples) -> NDArray[np.float32]:
         """block (channels, 160) -> probabilities (channels,)."""
         take = min(BLOCK, WINDOW - self._filled)
@@ -67,6 +75,13 @@ class WebRtc:
 
     def __init__(self, aggressiveness: int = 2):
         self._vad = webrtcvad.Vad(aggressiveness)
+
+    def __getstate__(self) -> bytes:
+        return state_of(self._vad._vad)
+
+    def __setstate__(self, state: bytes) -> None:
+        self._vad = webrtcvad.Vad()
+        restore(self._vad._vad, state)
 
     def step(self, block: Samples) -> bool:
         return self._vad.is_speech((np.clip(block, -1, 1) * 32767).astype("<i2").tobytes(), SAMPLE_RATE_HZ)
