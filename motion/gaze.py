@@ -25,11 +25,14 @@ class GazeConfig:
     neck_speed: float = radians(300.0)  # rad/s when the head turns alone: the arms' path is curved, speed costs jerk
     calm_speed: float = radians(90.0)   # rad/s, urgency 0 and below
     pitch_speed: float = radians(70.0)   # rad/s: the platform's arms turn up to 0.8 deg per deg of pitch
+    steep: float = 0.35                 # share slower per rad of elevation: a nose raised far bends the arms' path more
     body_speed: float = radians(146.0)  # rad/s
-    far_body_speed: float = radians(180.0)  # rad/s when someone calls and the body must go round most of its range
-    far: float = radians(240.0)         # rad of body turn that counts as far: from one side of the back to the other
+    calm_body_speed: float = radians(110.0)     # rad/s, urgency 0 and below
+    far_body_speed: float = radians(195.0)  # rad/s when someone calls and the body must go round most of its range
+    far_s: float = 1.45                 # s that a body so called takes at most, while its speed allows
     quick_urgency: float = 0.8          # from here turns are as quick as they are smooth
     call_urgency: float = 0.9           # from here someone calls
+    calm: float = 0.2                   # up to here a turn is calm: no joint faster than 120 deg/s
     glance_urgency: float = 0.7         # quick looks are quick, whatever the manner of turns
     body_s: float = 0.30                # s longer than the head's turn, so that the head leads
     new_target: float = radians(2.0)    # rad: a smaller change is the same target moving, and is followed
@@ -79,6 +82,7 @@ class GazeTurn:
         azimuth = self._workspace.azimuth(gaze.azimuth, self._azimuth.value)
         elevation = self._workspace.elevation(gaze.elevation)
         self._turn_body(azimuth, urgency, straight)
+        arrived = self._azimuth.value == self._azimuth.target and self._elevation.value == self._elevation.target
         jump = max(abs(azimuth - self._base[0]), abs(elevation - self._base[1]))
         looks = glance != self._glance
         self._base, self._glance = (azimuth, elevation), glance
@@ -86,7 +90,7 @@ class GazeTurn:
         self._elevation.target = self._workspace.elevation(elevation + glance[1])
         if jump > self.config.new_target:
             self._turn_sight(urgency)
-        elif looks:
+        elif looks and arrived:     # one that is drawn on the way to a target changes the way, not the pace
             self._turn_sight(max(urgency, self.config.glance_urgency))
         else:
             self._follow()
@@ -114,6 +118,7 @@ class GazeTurn:
         across, up = (abs(r.target - r.value) for r in (self._azimuth, self._elevation))
         fastest = config.speed if self._body.value != self._body.target else config.neck_speed
         speed = config.calm_speed + (fastest - config.calm_speed) * self._haste(urgency)
+        speed *= 1.0 - config.steep * max(abs(self._elevation.value), abs(self._elevation.target))
         duration = max(self._shortest(urgency), across / speed, up / config.pitch_speed)
         self._azimuth.speed, self._elevation.speed = across / duration, up / duration
 
@@ -130,9 +135,10 @@ class GazeTurn:
             return                          # on its way, or at its stop
         self._body.target = target
         turn = abs(target - self._body.value)
-        far = turn > config.far and urgency >= config.call_urgency
-        self._body.speed = min(config.far_body_speed if far else config.body_speed,
-                               turn / (self._shortest(urgency) + config.body_s))
+        fastest = config.calm_body_speed + (config.body_speed - config.calm_body_speed) * self._haste(urgency)
+        if urgency >= config.call_urgency:
+            fastest = min(config.far_body_speed, max(fastest, turn / config.far_s))
+        self._body.speed = min(fastest, turn / (self._shortest(urgency) + config.body_s))
 
     def _neck(self, yaw: float) -> float:
         limit = self._workspace.config.yaw

@@ -11,7 +11,7 @@ from motion.workspace import PITCH, ROLL, YAW
 
 # name: coordinate, then (offset in rad, s to get there) one after the other
 SCORES: dict[GestureName, tuple[int, tuple[tuple[float, float], ...]]] = {
-    "nod": (PITCH, ((radians(13.0), 0.22), (radians(-4.0), 0.24), (radians(8.0), 0.24), (0.0, 0.26))),
+    "nod": (PITCH, ((radians(13.5), 0.23), (radians(-5.0), 0.25), (radians(8.0), 0.24), (0.0, 0.26))),
     "shake": (YAW, ((radians(9.5), 0.20), (radians(-11.5), 0.30), (radians(10.5), 0.30), (radians(-7.0), 0.28),
                     (0.0, 0.24))),
     "tilt": (ROLL, ((radians(12.0), 0.35), (radians(12.0), 0.80), (0.0, 0.45))),

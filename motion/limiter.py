@@ -22,6 +22,7 @@ import numpy as np
 from calibration.frames import Array
 
 DT = 0.01   # s, one tick of the mind (robot.tick.TICK_S; motion knows nothing above it)
+BOTH_WAYS = np.array([[1.0], [-1.0]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +30,9 @@ class LimiterConfig:
     """The body reaches 695 deg/s^2 and 9,270 deg/s^3; the servos stand 1,500 and 50,000."""
 
     body_speed: float = radians(146.0)      # rad/s: a third of an XC330's no-load speed at 7 V
-    hurried_body_speed: float = radians(180.0)  # rad/s when someone calls from the other side of the back
+    hurried_body_speed: float = radians(195.0)  # rad/s when someone calls from the other side of the back
     platform_speed: float = radians(100.0)  # rad/s of a platform arm: quiet, and what the curved platform adds has room
-    antenna_speed: float = radians(150.0)   # rad/s
+    antenna_speed: float = radians(120.0)   # rad/s
     acceleration_s: float = 0.21            # s, first average T1: speed / T1 is the largest acceleration
     jerk_s: float = 0.15                    # s, second average T2: 2 * acceleration / T2 is the largest jerk
     quick_speed: float = radians(15.0)      # rad/s of one head angle in the quick path
@@ -70,7 +71,7 @@ class Limiter:
         self._slow = MovingAverage(start, config.acceleration_s, config.jerk_s)
         self._quick = MovingAverage(np.zeros(3), config.quick_acceleration_s, config.quick_jerk_s)
         self._offset = np.zeros(3)
-        self._speeds = np.zeros((round(config.acceleration_s / DT), len(self._joints)))
+        self._speeds = np.zeros((round(config.acceleration_s / DT), 2, len(self._joints)))  # up and, negated, down
         self._next = 0
 
     def step(self, wanted: Array, quick: Array, hurry: bool = False) -> Array:
@@ -83,12 +84,12 @@ class Limiter:
         if share < 1.0:
             wanted = self.pose + share * (wanted - self.pose)
         joints = self._joints_of(wanted) if share < 1.0 else self._joints + speed * DT
-        self._speeds[self._next] = (joints - self._joints) / DT
+        self._speeds[self._next] = BOTH_WAYS * ((joints - self._joints) / DT)
         self._next = (self._next + 1) % len(self._speeds)
         self.pose, self._joints = wanted, joints
         pose = self._slow.step(wanted)
         reach = self.config.quick_speed * DT
-        self._offset = self._offset + np.clip(quick - self._offset, -reach, reach)
+        self._offset = self._offset + np.minimum(np.maximum(quick - self._offset, -reach), reach)
         pose[4:7] += self._quick.step(self._offset)
         return pose
 
@@ -98,7 +99,6 @@ class Limiter:
 
     def _allowed(self, speed: Array, limit: Array) -> float:
         """Largest share 0..1 of the joint speeds (9,) that respects the limits (9,)."""
-        highest = limit + np.minimum(self._speeds.min(0), 0.0)
-        lowest = np.maximum(self._speeds.max(0), 0.0) - limit
-        excess = np.maximum(speed / np.maximum(highest, 1e-9), speed / np.minimum(lowest, -1e-9)).max()
-        return 1.0 if excess <= 1.0 else 1.0 / float(excess)
+        room = limit - np.maximum(self._speeds.max(0)[::-1], 0.0)
+        excess = float((BOTH_WAYS * speed / np.maximum(room, 1e-9)).max())
+        return 1.0 if excess <= 1.0 else 1.0 / excess

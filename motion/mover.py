@@ -1,6 +1,6 @@
 """From what the mind wants to where the joints shall be: one step a tick, one writer."""
 from dataclasses import dataclass, field, replace
-from math import isfinite, radians
+from math import radians, tau
 from typing import Protocol
 
 import numpy as np
@@ -12,9 +12,10 @@ from motion.blend import Blend, sleeping_pitch
 from motion.breathing import Breath, BreathConfig
 from motion.gaze import DROWSY, GazeConfig, GazeTurn
 from motion.gestures import Gestures
-from motion.intent import Gaze, JointGoal, MotionIntent
+from motion.intent import Gaze, JointGoal, Mode, MotionIntent
 from motion.kinematics import WholeBody
 from motion.limiter import DT, Limiter, LimiterConfig
+from motion.refusal import obeyable
 from motion.saccades import GlanceConfig, Glances
 from motion.sway import Sway, SwayConfig
 from motion.waking import Waking, WakingConfig
@@ -49,6 +50,7 @@ class MotionConfig:
     displaced: float = radians(3.0)     # rad between goal and a late first measurement that is not lag and droop
     patience_s: float = 1.0             # s of holding still after which a gesture that it cut short is over
     stale_s: float = 0.2                # s after which a measured pose is worth less than the commanded one
+    nearest: float = 0.15               # m: a point nearer than its own nose would turn the head that breathes past it
 
 
 class Mover:
@@ -65,10 +67,12 @@ class Mover:
         self._sway = Sway(self.config.sway)
         self._gestures = Gestures()
         self._sleeping = Gaze(0.0, -sleeping_pitch(model))
-        self._placed = self._moving = False
+        self._placed = self._moving = self._asleep = False
         self._found: Array | None = None            # the last measured pose (9,)
         self._measured: HeadPose | None = None
-        self._t, self._urgency, self._held = 0.0, 0.0, 0
+        self._due, self._urgency, self._held = 0.0, 0.0, 0   # s, when the commanded pose is reached
+        self._mode: Mode = "idle"
+        self._refused = self._told = ""
         self._pose = np.zeros(len(COORDINATES))
         self._pose[ANTENNAS] = model.rest_antennas
         self._joints = self._figure.joints(self._pose)
@@ -82,11 +86,18 @@ class Mover:
         """Joint speeds (9,) rad/s commanded in the last tick, for the ears."""
         return self._velocity
 
+    @property
+    def refused(self) -> str:
+        """What of the last wish was not obeyed and why; empty when nothing, or when it was said in the tick before."""
+        return self._told
+
     def step(self, t: float, intent: MotionIntent, spoken: NDArray[np.floating], joints: Reading | None) -> JointGoal:
         """The goal of the tick at t (s). spoken: samples (160 n,) at 16 kHz that are being played now.
 
-        A gaze that is not finite is not followed: the last one stands (motion.workspace.refusal names it).
+        What makes no sense in a wish, as a gaze that is not finite, is not obeyed, and `refused` names it.
         """
+        intent, refused = obeyable(intent, self._mode)
+        self._told, self._refused = "" if refused == self._refused else refused, refused
         self._place(joints)
         self._notice(intent)
         if intent.hold_still or intent.mode == "still":
@@ -101,7 +112,7 @@ class Mover:
             layers, sway = self._layers(intent, spoken)
             wanted = self._waking.step(np.array(self._workspace.project(layers)))
             pose = self._limiter.step(wanted, sway, self._turn.hurries)
-        before, self._pose, self._t = self._joints, pose, t
+        before, self._pose, self._due, self._mode = self._joints, pose, t + DT, intent.mode
         self._joints = self._figure.joints(pose) + self._waking.offset()
         self._velocity = frozen((self._joints - before) / DT)
         return JointGoal(t, frozen(self._joints), self._velocity)
@@ -133,9 +144,9 @@ class Mover:
                 found = self._figure.pose(joints, self._pose)
             self._found = near if found is None else found
             self._measured = self._figure.head_pose(reading.t, self._found)
-        if self._measured and self._t - self._measured.t < self.config.stale_s:
+        if self._measured and (not self._moving or abs(self._due - self._measured.t) < self.config.stale_s):
             return self._measured
-        return self._figure.head_pose(self._t, self._pose)
+        return self._figure.head_pose(self._due, self._pose)
 
     def _stages(self) -> tuple[Limiter, GazeTurn, Blend]:
         """The stages that remember where they are, at rest in the present pose."""
@@ -146,7 +157,7 @@ class Mover:
 
     def _place(self, joints: Reading | None) -> None:
         """Sets out from the first measurement; a late one counts only when the robot is not where it was told to go."""
-        if joints is not None and not self._placed and np.isfinite(joints.position).any():
+        if joints is not None and not self._placed and _measured(joints).any():
             self._placed = True
             if not self._moving or self._distance(joints) > self.config.displaced:
                 self.start_from(joints)
@@ -157,7 +168,7 @@ class Mover:
         gaze = intent.gaze
         if intent.gesture is not None and intent.mode not in ASLEEP:
             self._gestures.start(intent.gesture)
-        if gaze is None or not (isfinite(gaze.azimuth) and isfinite(gaze.elevation) and isfinite(gaze.distance or 0.0)):
+        if gaze is None:
             return
         change = abs(gaze.azimuth - self._gaze.azimuth) + abs(gaze.elevation - self._gaze.elevation)
         if change > self.config.gaze.new_target and intent.mode not in (*ASLEEP, "still"):
@@ -169,8 +180,9 @@ class Mover:
         """The sum of all layers (9), still to be brought inside the workspace, and the sway (3,) rad."""
         asleep = intent.mode in ASLEEP
         glance = self._glances.step() if intent.mode == "idle" else self._glances.home()
-        urgency = DROWSY if asleep or self._waking.unfinished else self._urgency
-        self._urgency = 0.0
+        wakes = self._asleep and self._urgency <= self.config.gaze.calm
+        urgency = DROWSY if asleep or wakes or self._waking.unfinished else self._urgency
+        self._urgency, self._asleep = 0.0, asleep
         target = self._sleeping if asleep else self._aim(self._gaze)
         body, yaw, pitch = self._turn.step(target, glance, urgency, straight=asleep)
         posture, breath, sway, pace = self._blend.step(intent.mode, intent.mood)
@@ -190,14 +202,20 @@ class Mover:
         """The direction from where the head is now, when the distance of the target is known."""
         if gaze.distance is None:
             return gaze
-        head = self._figure.head_pose(self._t, self._pose).position - (0.0, 0.0, self._model.rest_height)
-        azimuth, elevation = direction_of(gaze.distance * direction_vector(gaze.azimuth, gaze.elevation) - head)
+        distance = max(gaze.distance, self.config.nearest)
+        head = self._figure.head_pose(self._due, self._pose).position - (0.0, 0.0, self._model.rest_height)
+        azimuth, elevation = direction_of(distance * direction_vector(gaze.azimuth, gaze.elevation) - head)
         return replace(gaze, azimuth=azimuth, elevation=elevation)
 
     def _completed(self, reading: Reading) -> Array:
         """Measured joints (9,) rad; a silent servo is taken to be where it was told to go."""
-        return np.where(np.isfinite(reading.position), reading.position, self._joints)
+        return np.where(_measured(reading), reading.position, self._joints)
 
     def _distance(self, reading: Reading) -> float:
         """Largest difference (rad) between measured and commanded joints."""
         return float(np.abs(self._completed(reading) - self._joints).max())
+
+
+def _measured(reading: Reading) -> NDArray[np.bool_]:
+    """(9,) which joints were measured: nan is a silent servo, more than a turn is no angle a servo counts."""
+    return np.abs(reading.position) <= tau

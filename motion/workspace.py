@@ -6,7 +6,7 @@ azimuth = body + yaw, elevation = -pitch whatever the roll, the height and the s
 where a far turn leaves no room, the head sinks as a neck would.
 """
 from dataclasses import dataclass
-from math import isfinite, radians, tau
+from math import radians, tau
 
 from calibration.body_model import BodyModel
 from calibration.frames import wrapped
@@ -82,18 +82,6 @@ class Workspace:
         straight = float(wrapped(azimuth))
         reachable = [a for a in (straight, straight - tau, straight + tau) if abs(a) <= self.sight]
         return min(reachable, key=lambda a: abs(a - now), default=_within(straight, -self.sight, self.sight))
-
-
-def refusal(azimuth: object, elevation: object = 0.0) -> str:
-    """Why a direction cannot be a target, in words for the person who sent it; empty when it can."""
-    for name, value in (("azimuth_rad", azimuth), ("elevation_rad", elevation)):
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return f"{name} is {value!r}, expected a number"
-        if isinstance(value, float) and not isfinite(value):
-            return f"{name} is {value}, expected a finite number"
-        if abs(value) > tau:
-            return f"{name} is {value!r:.20}, expected radians between -2 pi and 2 pi"
-    return ""
 
 
 def _within(value: float, low: float, high: float) -> float:

@@ -14,6 +14,14 @@ SILENCE = np.zeros(0)
 
 
 @dataclass(frozen=True, slots=True)
+class Measured:
+    """Joints (9,) rad that a body says it has at t (s)."""
+
+    t: float
+    position: Array
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """What was commanded: t (n,), joints (n, 9) rad, position (n, 3) m, rpy (n, 3) rad, body (n,) rad."""
 

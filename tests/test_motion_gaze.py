@@ -7,7 +7,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from motion.intent import Gaze
-from tests.motion_scenes import run, scene, ticks
+from tests.motion_scenes import mover, run, scene, ticks
 
 FIND = (Phase.explicit, Phase.generate)
 
@@ -59,6 +59,22 @@ def test_a_calm_turn_is_slower_than_an_urgent_one():
     assert faced(turn(60, urgency=0.0), 60) > 1.5 * faced(turn(60), 60)
 
 
+@pytest.mark.parametrize("urgency", [0.0, 0.2])
+@pytest.mark.parametrize(("degrees", "elevation"), [(30, 45), (90, 0), (150, -30)])
+def test_the_calm_manner_is_calm(urgency, degrees, elevation):
+    motion = turn(degrees, elevation=elevation, urgency=urgency)
+    assert motion.derivative(1).max() <= 120
+    assert motion.derivative(2).max() <= 700
+
+
+def test_a_look_around_drawn_on_the_way_does_not_hurry_a_calm_turn():
+    """Seeds whose first quick look falls into the turn: the peak speed is that of a turn without one."""
+    wanted = ticks(1.5, **look(0, mode="idle")) + ticks(2.5, 1.5, **look(140, urgency=0.0, mode="idle"))
+    for seed in range(12):
+        sight = run(wanted, body=mover(seed)).sight[150:, 0]
+        assert np.max(np.diff(sight)) * 100 < 105, seed      # a quick look of 10 deg would be 200 deg/s over the rest
+
+
 def test_from_one_side_of_the_back_to_the_other_by_the_front():
     motion = run(scene({"s": 3, **look(120)}, {"s": 3, **look(-120)}))
     after = motion.body[300:]
@@ -70,9 +86,10 @@ def test_from_one_side_of_the_back_to_the_other_by_the_front():
 
 
 def test_a_call_from_the_other_side_of_the_back_is_faced_in_time():
-    for before, call in ((149, -138), (140, -140), (149, -149), (120, -170)):
+    for before, call in ((149, -138), (140, -140), (149, -149), (120, -170), (129, -130), (169, -138.5), (180, -138.9)):
         motion = run(scene({"s": 3, **look(before)}, {"s": 3, **look(call)}))
-        assert faced(motion, call, start=3.0) <= 1.45, call
+        assert faced(motion, call, start=3.0) <= 1.38, call      # the bench asks for 1.45
+        assert motion.derivative(1).max() <= 200
         assert np.max(np.abs(motion.body)) < 2.793
         assert np.max(np.abs(motion.rpy[:, 2] - motion.body)) <= math.radians(65)
 
@@ -114,5 +131,5 @@ def test_with_its_distance_known_a_point_is_looked_at_from_where_the_head_is(azi
 def test_left_and_right_are_mirrored(azimuth, elevation, urgency):
     one, other = (run(ticks(1.2, **look(side * azimuth, elevation, urgency=urgency))) for side in (1, -1))
     # the published geometry is rounded to 1e-7 and not quite mirrored, and the limiter looks at its joints
-    assert one.body == pytest.approx(-other.body, abs=1e-5)
-    assert one.rpy[:, 1:] == pytest.approx(other.rpy[:, 1:] * [1, -1], abs=1e-5)
+    assert one.body == pytest.approx(-other.body, abs=3e-5)
+    assert one.rpy[:, 1:] == pytest.approx(other.rpy[:, 1:] * [1, -1], abs=3e-5)

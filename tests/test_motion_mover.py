@@ -1,6 +1,5 @@
 """The whole of motion: starts, holds, modes, breathing, gestures, and where the head is said to be."""
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -8,20 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibration.body_model import ANTENNAS, JOINTS, STEWART, reachy_mini
-from calibration.frames import Array
 from motion.antennas import UPRIGHT
 from motion.intent import Gaze, MotionIntent
 from motion.kinematics import WholeBody
-from tests.motion_scenes import SILENCE, mover, run, scene, ticks
+from tests.motion_scenes import SILENCE, Measured, mover, run, scene, ticks
 
 MODEL = reachy_mini()
 LISTEN = {"mode": "listen", "gaze": Gaze(0.6, 0.1), "urgency": 1.0}
-
-
-@dataclass(frozen=True)
-class Measured:
-    t: float
-    position: Array
 
 
 def speeds(motion):
@@ -165,6 +157,17 @@ def test_every_change_of_mode_is_continuous():
     assert motion.jerk_50hz().max() < 1.2e4
 
 
+@pytest.mark.parametrize("sleeping", ["sleep", "park"])
+def test_waking_up_is_drowsy_unless_someone_calls(sleeping):
+    aside = {"mode": "listen", "gaze": Gaze(1.3, 0.5), "urgency": 1.0}
+    drowsy, called = (run(scene({"s": 3, **aside}, {"s": 3, "mode": sleeping}, {"s": 4, **aside, **wish}))
+                      for wish in ({"urgency": 0.0}, {"gaze": Gaze(-0.6)}))
+    assert np.max(np.abs(np.diff(drowsy.sight[600:, 0]))) * 100 < 70      # a calm turn has 90 deg/s
+    assert drowsy.sight[-1] == pytest.approx(np.degrees([1.3, 0.5]), abs=1e-6)
+    assert np.argmax(np.abs(called.sight[600:, 0] + math.degrees(0.6)) < 5) < 80
+    assert np.max(speeds(called)) <= 121
+
+
 def test_same_seed_same_motion_and_another_seed_another():
     wanted = ticks(4, mode="idle")
     assert np.array_equal(run(wanted, body=mover(1)).joints, run(wanted, body=mover(1)).joints)
@@ -192,7 +195,7 @@ def test_the_head_is_where_it_was_measured():
     assert pose.position == pytest.approx(motion.position[-10], abs=1e-8)
     assert body.head_pose(None) is pose          # not the commanded one, which is ahead
     run(ticks(0.5, 0.5, **LISTEN), body=body)
-    assert body.head_pose(None).t == pytest.approx(0.99)      # the measurement is stale now
+    assert body.head_pose(None).t == pytest.approx(1.0)       # stale now; goals are reached at the end of their tick
 
 
 def test_a_silent_servo_does_not_hide_the_head():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from calibration.body_model import reachy_mini
 from calibration.frames import rpy_of
 from motion.kinematics import WholeBody
-from motion.workspace import PITCH, ROLL, YAW, Workspace, X, Z, refusal
+from motion.workspace import PITCH, ROLL, YAW, Workspace, X, Z
 
 MODEL = reachy_mini()
 WORKSPACE, BODY = Workspace(MODEL), WholeBody(MODEL)
@@ -73,14 +73,3 @@ def test_azimuth_is_the_same_direction_within_reach(azimuth, now):
 @given(st.floats(-2.42, 2.42), st.floats(-3.8, 3.8))
 def test_no_direction_that_has_one_number_is_reached_by_the_back(azimuth, now):
     assert WORKSPACE.azimuth(azimuth, now) == pytest.approx(azimuth)
-
-
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 1e6, None, "left", [0.1], True])
-def test_a_direction_that_is_none_is_named(value):
-    assert "azimuth_rad" in refusal(value)
-    assert "elevation_rad" in refusal(0.0, value)
-
-
-def test_a_direction_is_not_refused():
-    assert refusal(-3.1, 0.4) == ""
-    assert refusal(2, 0) == ""

@@ -13,7 +13,7 @@ from calibration.body_model import JOINTS, reachy_mini
 from calibration.frames import Array
 from motion.intent import Gaze, GestureName, Mode, MotionIntent
 from motion.mover import Mover
-from motion.workspace import refusal
+from motion.refusal import refusal
 from perception.audio.resampling import resampled
 from robot.errors import BadRequest
 from robot.tick import TICK_S
