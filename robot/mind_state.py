@@ -21,10 +21,9 @@ OTHERS = {
     "builtins": {"set", "frozenset", "slice", "complex", "bytearray", "range"},
     "collections": {"deque", "OrderedDict", "defaultdict"},
     "copyreg": {"_reconstructor"},
-    "numpy": {"ndarray", "dtype"},
+    "numpy": {"dtype"},
     "robot.mind_state": {"bound", "laid_out"},
-    "numpy._core.multiarray": {"_reconstruct", "scalar"},
-    "numpy._core.numeric": {"_frombuffer"},
+    "numpy._core.multiarray": {"scalar"},
     "numpy.random._pickle": {"__generator_ctor", "__bit_generator_ctor"},
     "numpy.random._pcg64": {"PCG64"},
     "numpy.random.bit_generator": {"__pyx_unpickle_SeedSequence", "SeedSequence"},
@@ -51,9 +50,9 @@ def woken(state: bytes, place: str, report: Callable[[str], None] = lambda text:
 
 
 def _array(array: np.ndarray) -> Any:
-    """As numpy does it, but strides stay too: sums and products in another order of memory may differ in their bits."""
-    if array.flags.forc:
-        return array.__reduce_ex__(pickle.HIGHEST_PROTOCOL)
+    """With its strides: sums and products in another order of memory may differ in their bits."""
+    if array.dtype.hasobject:
+        raise TypeError("an array of objects is no plain value")
     return laid_out, (array.shape, array.dtype, array.strides, array.tobytes())
 
 
