@@ -22,6 +22,7 @@ class TouchConfig:
     look: float = 2.0          # at the one it knows, after a tap
     known: float = 60.0        # since somebody was heard or seen, for whom a tap is taken
     settle: float = 0.5        # of quiet before anything vibrates again
+    owed: float = 1.5          # that a touch felt meanwhile is still answered: later it would seem to come from nowhere
 
 
 class TouchReplies:
@@ -33,6 +34,7 @@ class TouchReplies:
         self._known: Person | None = None
         self._shakes = False              # a pattern may still run
         self._quiet_until = 0.0
+        self._owed: tuple[str, float] | None = None      # pattern, and until when (s) it is an answer
 
     def step(self, t: float, touches: Sequence[Touch], people: Sequence[Person], intent: MotionIntent,
              listens: bool) -> tuple[MotionIntent, str | None]:
@@ -45,11 +47,15 @@ class TouchReplies:
                 self._look_until = t + self.config.look
             else:
                 self._glad_until = t + self.config.glad
+            self._owed = FELT[touch.kind], t + self.config.owed
         haptic = None
         if listens or intent.hold_still or intent.mode in ("listen", "still"):
             self._quiet_until, haptic = t + self.config.settle, self._rest()
-        elif touches and t >= self._quiet_until:
-            haptic, self._shakes = FELT[touches[-1].kind], True
+        elif self._owed is not None and t >= self._quiet_until:
+            pattern, until = self._owed
+            self._owed = None
+            if t <= until:
+                haptic, self._shakes = pattern, True
         return self._felt(t, intent), haptic
 
     def _rest(self) -> str | None:

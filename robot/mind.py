@@ -13,7 +13,7 @@ from perception.audio.ears import Ears
 from perception.people import People
 from perception.pose_history import PoseHistory
 from perception.vision.eyes import Eyes
-from robot.tick import Inputs, Outputs, Tick
+from robot.tick import Inputs, Outputs, Tick, health_events
 
 
 @dataclass
@@ -31,7 +31,8 @@ class Mind:
 
     def tick(self, inputs: Inputs) -> Tick:
         t = inputs.t
-        poses = self.poses.add(t, self.mover.head_pose(inputs.joints))
+        pose = self.mover.head_pose(inputs.joints)
+        poses = self.poses.add(pose.t, pose)
         sound = self.ears.step(inputs.audio, poses, self.mover.commanded_velocity, inputs.array)
         sight = self.eyes.step(t, inputs.faces, poses)
         seen = self.people.step(t, sound, sight)
@@ -41,4 +42,4 @@ class Mind:
         intent = self.resting.step(felt, inputs.joints)
         goal = self.mover.step(t, intent, turn.spoken, inputs.joints)
         outputs = Outputs(goal, turn.speaker, turn.live_generation, turn.requests, haptic)
-        return Tick(outputs, sound, sight, seen, intent, turn.floor, turn.events)
+        return Tick(outputs, sound, sight, seen, intent, turn.floor, health_events(sound.health) + turn.events)

@@ -15,7 +15,7 @@ from robot.clock import Clock
 from robot.config import MindConfig
 from robot.mind import Mind
 from robot.safety import Safety
-from robot.tick import Event, Inputs, Outputs, Tick
+from robot.tick import Event, Inputs, Outputs, Tick, health_events
 
 PARK_S = 3.0     # from the wish to end until the head lies down: the mover takes 2 s from the farthest pose
 PATIENCE = 100   # failed ticks in a row (1 s) until the run gives up, so that a supervisor can start it anew
@@ -35,29 +35,28 @@ class GuardedMind:
     safety: Safety
     config: MindConfig
     report: Callable[[str], None] = lambda text: None
-    _failed: int = field(default=0, init=False)
+    failed: int = 0                  # ticks in a row, until now
 
     def tick(self, inputs: Inputs) -> Tick:
         try:
             tick = self.mind.tick(inputs)
-            self._failed = 0
+            self.failed = 0
         except Exception as error:
-            self._failed += 1
-            if self._failed == 1:
+            self.failed += 1
+            if self.failed == 1:
                 self.report(traceback.format_exc())
-            if self._failed >= PATIENCE:
+            if self.failed >= PATIENCE:
                 raise
             tick = self._silent(inputs, error)
         goal, health = self.safety.check(tick.outputs.joints, inputs.joints)
-        told = tuple(Event(h.t, "health", (("of", h.part), ("level", h.level), ("reason", h.reason))) for h in health)
-        return replace(tick, outputs=replace(tick.outputs, joints=goal), events=tick.events + told)
+        return replace(tick, outputs=replace(tick.outputs, joints=goal), events=tick.events + health_events(health))
 
     def _silent(self, inputs: Inputs, error: Exception) -> Tick:
         outputs = Outputs(self.safety.held(inputs.t), (SILENCE,) * len(inputs.audio))
         reason = f"{type(error).__name__}: {error}"
         told = Event(inputs.t, "health", (("of", "mind"), ("level", "degraded"), ("reason", reason)))
         intent = MotionIntent(inputs.t, "still", reason="the mind failed")
-        events = (told,) if self._failed == 1 else ()
+        events = (told,) if self.failed == 1 else ()
         return Tick(outputs, SoundScene(inputs.t), Sight(inputs.t), (), intent, "idle", events)
 
 

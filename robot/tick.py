@@ -14,9 +14,14 @@ from perception.audio.scene import SoundScene
 from perception.people import Person
 from perception.vision.frame import FaceFrame, Sight
 
-__all__ = ["TICK_S", "Event", "Health", "Inputs", "Outputs", "Tick"]
+__all__ = ["TICK_S", "Event", "Health", "Inputs", "Outputs", "Tick", "health_events"]
 
 TICK_S = 0.01
+
+
+def health_events(changes: tuple[Health, ...]) -> tuple[Event, ...]:
+    """Changes of health as events of the run's log."""
+    return tuple(Event(h.t, "health", (("of", h.part), ("level", h.level), ("reason", h.reason))) for h in changes)
 
 
 @dataclass(frozen=True, slots=True)

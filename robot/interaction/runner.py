@@ -122,7 +122,8 @@ def engine_of(name: str, words: TrueWords) -> Callable[[], Engine]:
 
 def room_of(scenario: Scenario) -> RoomConfig:
     return RoomConfig(SoundConfig(BoxConfig(rt60_s=scenario.room.rt60_s),
-                                  MicrophoneConfig(ambient_dbfs=scenario.room.noise_db)))
+                                  MicrophoneConfig(ambient_dbfs=scenario.room.noise_db)),
+                      register=scenario.room.array == "register")
 
 
 def people_of(scenario: Scenario) -> tuple[PersonScript, ...]:

@@ -13,10 +13,14 @@ from robot.interaction.timeline import FARTHEST_M, NEAREST_M, RESERVED, Says, Si
 NAME = re.compile(r"[^\W\d][\w-]{0,39}")
 
 
+ARRAYS = ("raw", "register")
+
+
 @dataclass(frozen=True, slots=True)
 class RoomSetup:
     rt60_s: float = 0.4          # s, time in which a sound decays by 60 dB; a living room
     noise_db: float = MicrophoneConfig().ambient_dbfs   # dB full scale of the ambient noise at a microphone
+    array: str = ARRAYS[0]       # what the robot gets of its array: raw microphones, or one channel and a register
     seed: int = 0                # of everything random in the room and the bodies in it
 
 
@@ -78,11 +82,12 @@ def _enters_first(name: str, timeline: tuple[Step, ...]) -> bool:
 
 
 def _read_room(value: Marked) -> RoomSetup:
-    found = value.words(("rt60_s", "noise_db", "seed"))
+    found = value.words(("rt60_s", "noise_db", "array", "seed"))
     default = RoomSetup()
     return RoomSetup(
         found["rt60_s"].number(0.1, 0.8, "s") if "rt60_s" in found else default.rt60_s,
         found["noise_db"].number(-120, 0, "dB") if "noise_db" in found else default.noise_db,
+        found["array"].one_of(ARRAYS) if "array" in found else default.array,
         found["seed"].count(0, 2**31 - 1) if "seed" in found else default.seed)
 
 

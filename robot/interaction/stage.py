@@ -18,7 +18,7 @@ from robot.interaction.faulty_engine import KINDS as ENGINE_KINDS
 from robot.interaction.faulty_engine import EngineFaults
 from robot.interaction.scenario import Scenario
 from robot.interaction.scripted_answers import TrueWords
-from robot.interaction.timeline import PARTS, Action, Fault, Looks, Noise, Says, Signs, Step, Walks
+from robot.interaction.timeline import PARTS, Action, Fault, Looks, Noise, Says, Signs, Step, Touches, Walks
 from robot.interaction.trace import SILENT_DBFS, WORD_GAP_S
 from robot.interaction.triggers import MOVING_DEG_S, Now, Triggers
 from robot.tick import TICK_S, Event, Inputs, Tick
@@ -120,6 +120,8 @@ class Stage:
                 GESTURES[name](room.person(person), t)
             case Looks(person, at):
                 room.person(person).look(t, at)
+            case Touches(_, kind):
+                room.skin.touch(t, kind)
             case Walks(person, azimuth, distance, in_s):
                 room.person(person).walk_to(t, np.radians(azimuth), distance, in_s)
             case Noise(kind, level_db, for_s):
@@ -160,6 +162,8 @@ def check_playable(scenario: Scenario) -> None:
     """Refuse, with its line, a fault that the simulation cannot play: an ignored fault would prove nothing."""
     kinds = {**room_faults.KINDS, "engine": ENGINE_KINDS,
              **{part: tuple(servos.FAULTS) for part in PARTS if part.startswith("servo_")}}
+    if scenario.room.array == "raw":
+        del kinds["array"]       # nobody asks it
     for step in scenario.timeline:
         for fault in step.actions:
             if isinstance(fault, Fault) and fault.kind not in kinds.get(fault.of, ()):

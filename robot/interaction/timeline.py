@@ -3,6 +3,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from firmware_bridge.touch import TouchKind
 from robot.bodies.room.voices import VOICES, read_wav
 from robot.errors import BadRequest
 from robot.interaction.marked import Marked
@@ -12,15 +13,16 @@ EVENTS = ("speech_start", "speech_end", "turn_candidate", "turn_committed", "duc
           "reply_start", "reply_end", "reply_superseded", "tool", "health")
 STATES = ("robot_speaking", "robot_silent", "robot_moving")
 SIGNS = ("sighs", "nods", "shakes_head", "waves", "enters", "leaves")
+TOUCHES: tuple[TouchKind, ...] = ("tap", "stroke", "hold")
 NOISES = ("knock", "cough", "music", "babble", "fan")
-PARTS = ("microphone", "loudspeaker", "camera", "engine", "servo_13", "servo_bus", "disk")
+PARTS = ("microphone", "loudspeaker", "camera", "array", "array_register", "engine", "servo_13", "servo_bus", "disk")
 FAULTS = ("gone", "stall", "slow", "garbage", "hot", "overload", "full")
 ENGINE_FAULTS = ("close", "late_deltas", "duplicate_reply", "never_answers")
 LONGEST_S = 3600.0          # an hour of virtual time: more is a typing error
 NEAREST_M, FARTHEST_M = 0.3, 10.0   # the head itself takes the first 0.1 m; rooms are not larger
 LEVELS_DB = (-60.0, 40.0)           # against normal speech at the same distance
 _STEP_WORDS = {"at", "after", "while", "room", "noise", "fault"}
-_PERSON_WORDS = {"says", "wav", "voice", "level_db", "looks", "walks_to", *SIGNS}
+_PERSON_WORDS = {"says", "wav", "voice", "level_db", "looks", "walks_to", "touches", *SIGNS}
 RESERVED = _STEP_WORDS | _PERSON_WORDS | {"robot", "away", "never", "expect"}
 _PAUSE = re.compile(r"<([^<>]*)>")
 
@@ -66,6 +68,14 @@ class Looks:
 
 
 @dataclass(frozen=True, slots=True)
+class Touches:
+    """A hand on the robot."""
+
+    person: str
+    kind: TouchKind
+
+
+@dataclass(frozen=True, slots=True)
 class Walks:
     person: str
     azimuth_deg: float               # base axes, positive to the left
@@ -92,7 +102,7 @@ class Fault:
     detail: int | None = None
 
 
-Action = Says | Signs | Looks | Walks | Noise | Fault
+Action = Says | Signs | Looks | Touches | Walks | Noise | Fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +164,8 @@ def _read_person(name: str, value: Marked, people: tuple[str, ...], folder: Path
     actions: list[Action] = [Signs(name, word) for word in SIGNS if word in found and found[word].true()]
     if "looks" in found:
         actions.append(Looks(name, _looked_at(name, found["looks"], people)))
+    if "touches" in found:
+        actions.append(Touches(name, found["touches"].one_of(TOUCHES)))  # type: ignore[arg-type]
     if "walks_to" in found:
         actions.append(_read_walk(name, found["walks_to"]))
     if "says" in found or "wav" in found:
