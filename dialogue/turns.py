@@ -18,7 +18,7 @@ class TurnConfig:
     candidate: float = 0.20        # pauses inside a sentence are mostly shorter (gaps inside turns: median near 0.2 s)
     stop: float = 0.25             # a stop word is obeyed at once
     complete: float = 0.35         # leaves 0.15 s to recognise after the candidate
-    unsure: float = 0.60
+    unsure: float = 0.60           # words that may be all or may go on; also a voice without words
     unrecognised: float = 0.80     # no words yet: the engine is slow or hears by itself (F17)
     incomplete: float = 1.10       # "and ...", "I meant ..."
     pace_share: float = 1.3        # somebody who pauses long in mid-turn is given this times that pause

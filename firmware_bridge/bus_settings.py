@@ -7,7 +7,7 @@ from dataclasses import dataclass
 class BusSettings:
     """Times in s, angles in rad, temperatures in deg C, voltages in V."""
 
-    baud: int = 1_000_000
+    baud: int = 1_000_000            # bit/s: what a Reachy Mini's servos are set to (register 8 = 3)
     answer_s: float = 0.002          # beyond the wire time: USB latency 1 ms and a slow servo's own delay
     retry_s: float = 0.0015          # the same for a second try and for one servo: a bad tick still ends in 10 ms
     watchdog_units: int = 10         # 20 ms each: 200 ms outlast a stalled process restart's worst tick, not a dead one

@@ -21,6 +21,7 @@ COMMANDS = {
     "record": "black-box recording of a live run",
     "replay": "exact replay of a recording",
     "bench": "the project's own figures",
+    "config": "what can be set, and whether a file sets it rightly",
     "doctor": "what is installed, connected and fast enough; what to do about what is not",
 }
 LATER = {

@@ -1,14 +1,31 @@
-"""The file of `talkover run --config`: one section a part, over the defaults."""
+"""The file of `talkover run --config`: one section a part, over the defaults; environment and credentials over it."""
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, Literal, get_type_hints
 
 from firmware_bridge.bus_settings import BusSettings
 from robot.bodies.room.room import RoomConfig
 from robot.bodies.servo_loop import LoopSettings
 from robot.config import MindConfig, read_toml
+from robot.config_keys import keys_of
+from robot.config_overlay import overlaid
 from robot.errors import BadRequest
+from robot.service.log import LogConfig
 from robot.settings import filled, nearest
+
+VERSION = 1                                  # of the file's format
+MARK = "# This file ends with the line: # end"   # above in a file that `talkover config --default` wrote
+END = "# end"
+
+
+@dataclass(frozen=True, slots=True)
+class RunConfig:
+    """What the robot is; `talkover run --body` and `--engine` go before it."""
+
+    body: Literal["simulated", "device", "reachy-daemon", "servo-bus"] = "simulated"   # what it lives in
+    engine: Literal["embedded", "realtime", "minicpm", "chat", "scripted"] = "embedded"   # what answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +41,16 @@ class ServoBusConfig:
 class LiveConfig:
     """What a live run is built from."""
 
+    run: RunConfig = field(default_factory=RunConfig)
+    log: LogConfig = field(default_factory=LogConfig)
+    servo_bus: ServoBusConfig = field(default_factory=ServoBusConfig)
     mind: MindConfig = field(default_factory=MindConfig)
     room: RoomConfig = field(default_factory=RoomConfig)
-    servo_bus: ServoBusConfig = field(default_factory=ServoBusConfig)
 
 
-def read_live_config(path: Path | None) -> LiveConfig:
+def read_live_config(path: Path | None, environment: Mapping[str, str] = os.environ) -> LiveConfig:
     """The sections of a TOML file over the defaults. BadRequest names file, section and key."""
-    values: dict[str, Any] = {} if path is None else read_toml(path)
+    values = given_settings(path, environment)
     sections = get_type_hints(LiveConfig)
     known = [f.name for f in fields(LiveConfig)]
     for section, content in values.items():
@@ -39,4 +58,25 @@ def read_live_config(path: Path | None) -> LiveConfig:
             raise BadRequest(f"{path}: unknown section [{section}], {nearest(section, known)}")
         if not isinstance(content, dict):
             raise BadRequest(f"{path}: {section} = {content!r}, expected a section [{section}]")
-    return LiveConfig(**{name: filled(sections[name], content, f"{path}: {name}") for name, content in values.items()})
+    return LiveConfig(**{name: filled(sections[name], content, f"{path or 'environment'}: {name}")
+                         for name, content in values.items()})
+
+
+def given_settings(path: Path | None, environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
+    """What file, environment and credentials set, as a mapping of sections."""
+    values = {} if path is None else _whole(path)
+    return overlaid(values, keys_of(LiveConfig()), environment)
+
+
+def _whole(path: Path) -> dict[str, Any]:
+    """A file that is not empty, not cut off and of this version."""
+    values = read_toml(path)
+    lines = path.read_text(encoding="utf-8").split("\n")
+    if path.is_file() and not "".join(lines).strip():          # /dev/null is empty on purpose
+        raise BadRequest(f"{path}: is empty, expected sections; to begin anew: talkover config --default")
+    if MARK in lines and END not in lines:
+        raise BadRequest(f"{path}: is cut off, expected {END!r} as its last line")
+    version = values.pop("version", VERSION)
+    if version != VERSION:
+        raise BadRequest(f"{path}: version = {version!r}, expected {VERSION}")
+    return values

@@ -12,17 +12,21 @@ from robot.errors import BadRequest
 T = TypeVar("T")
 
 
-def filled(cls: type[T], values: Mapping[str, Any], place: str) -> T:
-    """An instance of dataclass `cls` with `values` over its defaults. place: names the file and section in errors."""
+def filled(cls: type[T], values: Mapping[str, Any], place: str, base: T | None = None) -> T:
+    """An instance of dataclass `cls` with `values` over its defaults. place: names the file and section in errors.
+
+    base: takes the place of the defaults of `cls`; a section inside another starts from the outer one's default.
+    """
     hints = typing.get_type_hints(cls)
     known = {f.name: hints[f.name] for f in dataclasses.fields(cls)}  # type: ignore[arg-type]
+    inner = _inner_defaults(cls) if base is None else base
     given = {}
     for key, value in values.items():
         if key not in known:
             raise BadRequest(f"{place}: unknown key {key!r}, {nearest(key, known)}")
-        given[key] = _checked(known[key], value, f"{place}.{key}")
+        given[key] = checked(known[key], value, f"{place}.{key}", getattr(inner, key, None))
     try:
-        return cls(**given)
+        return cls(**given) if base is None else dataclasses.replace(base, **given)  # type: ignore[type-var]
     except ValueError as error:
         raise BadRequest(f"{place}: {error}") from error
 
@@ -34,12 +38,20 @@ def nearest(word: str, known: typing.Iterable[str]) -> str:
     return f"did you mean {close[0]!r}?" if close else f"expected one of: {', '.join(known)}"
 
 
-def _checked(hint: Any, value: Any, place: str) -> Any:
+def _inner_defaults(cls: type) -> types.SimpleNamespace:
+    """The default sections inside a section."""
+    return types.SimpleNamespace(**{
+        f.name: made for f in dataclasses.fields(cls)
+        if f.default_factory is not dataclasses.MISSING and dataclasses.is_dataclass(made := f.default_factory())})
+
+
+def checked(hint: Any, value: Any, place: str, base: Any = None) -> Any:
+    """`value` if it is what the type `hint` allows; BadRequest names `place`. base: default of a section."""
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if origin in (types.UnionType, typing.Union):
         if value is None and type(None) in inner:
             return None
-        return _checked(next(i for i in inner if i is not type(None)), value, place)
+        return checked(next(i for i in inner if i is not type(None)), value, place, base)
     if origin is typing.Literal:
         if value not in inner:
             raise BadRequest(f"{place}: {value!r}, expected one of: {', '.join(map(str, inner))}")
@@ -49,7 +61,7 @@ def _checked(hint: Any, value: Any, place: str) -> Any:
     if dataclasses.is_dataclass(hint):
         if not isinstance(value, Mapping):
             raise BadRequest(f"{place}: {value!r}, expected a section")
-        return filled(hint, value, place)  # type: ignore[arg-type]
+        return filled(hint, value, place, base if dataclasses.is_dataclass(base) else None)  # type: ignore[arg-type]
     return _checked_scalar(hint, value, place)
 
 
@@ -59,7 +71,7 @@ def _checked_tuple(inner: tuple, value: Any, place: str) -> tuple:
     kinds = [inner[0]] * len(value) if inner[-1] is Ellipsis else list(inner)
     if len(kinds) != len(value):
         raise BadRequest(f"{place}: {len(value)} values, expected {len(kinds)}")
-    return tuple(_checked(kind, item, f"{place}[{i}]") for i, (kind, item) in enumerate(zip(kinds, value, strict=True)))
+    return tuple(checked(kind, item, f"{place}[{i}]") for i, (kind, item) in enumerate(zip(kinds, value, strict=True)))
 
 
 def _checked_scalar(hint: Any, value: Any, place: str) -> Any:

@@ -31,7 +31,7 @@ class ListeningConfig:
     refuted_below: half a unit under still_at.
     """
 
-    active: bool = True
+    active: bool = True            # false: motors rest for nothing, and a duck goes as deep as it can at once
     motors_from: float = 0.2       # 0..1 of the expected noise: below it (1 dB) resting takes nothing away ...
     pause: float = 1.0             # ... unless they were above so many s ago: a head that paused is about to go on
     # evidence from which the motors rest; far below the rule above, because the detector of this evening reaches no

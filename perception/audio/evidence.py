@@ -40,7 +40,7 @@ class EvidenceConfig:
     over: float = 1.3                # over-subtraction of the mask
     kept: float = 0.4                # of the unmasked sound in the clean audio: harder masks cost words
     vad_level: float = 0.1           # RMS that the recent loudest sound is brought to before the VADs
-    vad_most_gain: float = 30.0
+    vad_most_gain: float = 30.0      # of that: 30 dB, beyond it a quiet room's own noise would look like a voice
     level_decay: float = 0.999       # of that loudest sound: 10 s
     own_rate: float = 0.03           # of that share, for the recogniser's sound: 0.3 s, no wobble between words
     slip_decay: float = 0.985        # of the slip mark: 0.7 s

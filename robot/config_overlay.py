@@ -1,0 +1,65 @@
+"""Settings from the environment and from systemd's credentials, over those of the file.
+
+TALKOVER_SECTION_KEY (all sections, then the key, in capitals: TALKOVER_SERVO_BUS_DEVICE) and a file
+talkover_SECTION_KEY in $CREDENTIALS_DIRECTORY (in lower case; man 5 systemd.exec, LoadCredential) each set one key.
+A credential goes before the environment, the environment before the file.
+"""
+import copy
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from robot.config_keys import Key
+from robot.errors import BadRequest
+from robot.settings import checked, nearest
+
+PREFIX = "TALKOVER_"
+
+
+def overlaid(values: Mapping[str, Any], keys: Iterable[Key], environment: Mapping[str, str]) -> dict[str, Any]:
+    """`values` of a file, with what environment and credentials set. BadRequest names the variable or the file."""
+    known = {"_".join(key.path).upper(): key for key in keys}
+    result: dict[str, Any] = copy.deepcopy(dict(values))
+    for name, text, place in (*_variables(environment), *_credentials(environment)):
+        if name not in known:
+            raise BadRequest(f"{place}: sets no known key, {_near(name, known)}")
+        key = known[name]
+        section = result
+        for part in key.section:
+            section = section.setdefault(part, {})
+            if not isinstance(section, dict):
+                raise BadRequest(f"{place}: {part} in the file is no section")
+        section[key.path[-1]] = checked(key.hint, _value(key.hint, text), place)
+    return result
+
+
+def _variables(environment: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    for name in sorted(environment):
+        if name.startswith(PREFIX):
+            yield name[len(PREFIX):], environment[name], f"environment variable {name}"
+
+
+def _credentials(environment: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    folder = environment.get("CREDENTIALS_DIRECTORY")
+    for path in sorted(Path(folder).glob(f"{PREFIX.lower()}*")) if folder else ():
+        try:
+            yield path.name[len(PREFIX):].upper(), path.read_text(encoding="utf-8").rstrip("\r\n"), str(path)
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadRequest(f"{path}: {error}, expected a readable text") from error
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    """The nearest key alone: there are hundreds."""
+    word = nearest(name, known)
+    return word if word.startswith("did you") else "expected a key of: talkover config --explain"
+
+
+def _value(hint: Any, text: str) -> Any:
+    """Text stays text where a text is expected; else it is read as TOML."""
+    if hint is str:
+        return text
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
