@@ -68,7 +68,7 @@ def refusal(text):
 def test_example_of_the_contract():
     scenario = read()
     assert scenario.name == "corrects_itself_before_the_answer"
-    assert dataclasses.astuple(scenario.room) == (0.4, -55.0, 7)
+    assert dataclasses.astuple(scenario.room) == (0.4, -55.0, 7, "raw")
     assert [(p.name, p.azimuth_deg, p.voice, p.present) for p in scenario.people] == [
         ("anna", 150.0, "slt", True), ("bob", -20.0, "slt", True)]
     assert [step.when for step in scenario.timeline] == [

@@ -20,8 +20,8 @@ ARRAYS = ("raw", "register")
 class RoomSetup:
     rt60_s: float = 0.4          # s, time in which a sound decays by 60 dB; a living room
     noise_db: float = MicrophoneConfig().ambient_dbfs   # dB full scale of the ambient noise at a microphone
-    array: str = ARRAYS[0]       # what the robot gets of its array: raw microphones, or one channel and a register
     seed: int = 0                # of everything random in the room and the bodies in it
+    array: str = ARRAYS[0]       # what the robot gets of its array: raw microphones, or one channel and a register
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +87,8 @@ def _read_room(value: Marked) -> RoomSetup:
     return RoomSetup(
         found["rt60_s"].number(0.1, 0.8, "s") if "rt60_s" in found else default.rt60_s,
         found["noise_db"].number(-120, 0, "dB") if "noise_db" in found else default.noise_db,
-        found["array"].one_of(ARRAYS) if "array" in found else default.array,
-        found["seed"].count(0, 2**31 - 1) if "seed" in found else default.seed)
+        found["seed"].count(0, 2**31 - 1) if "seed" in found else default.seed,
+        found["array"].one_of(ARRAYS) if "array" in found else default.array)
 
 
 def _read_people(value: Marked) -> tuple[PersonSetup, ...]:

@@ -10,23 +10,10 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
-Verdict = Literal["ok", "missing", "warning"]
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One line of the report. needed: without it the simulated robot does not work either."""
-
-    subject: str
-    verdict: Verdict
-    fact: str
-    remedy: str = ""
-    needed: bool = False
-
+from robot.service.array_findings import array_control, gpio
+from robot.service.findings import Finding
 
 PACKAGES = {
     "numpy": "numpy", "scipy": "scipy", "onnxruntime": "onnxruntime", "opencv-python": "cv2", "PyYAML": "yaml",
@@ -35,7 +22,7 @@ PACKAGES = {
     "ctranslate2": "ctranslate2", "tokenizers": "tokenizers", "mcap": "mcap",
 }
 SIMULATION = {"pyroomacoustics": "pyroomacoustics", "scikit-image": "skimage", "matplotlib": "matplotlib"}
-DEVICES = {"sounddevice": "sounddevice", "pyserial": "serial"}
+DEVICES = {"sounddevice": "sounddevice", "pyserial": "serial", "pyusb": "usb"}
 
 
 def packages() -> Iterator[Finding]:
@@ -97,7 +84,7 @@ def hardware() -> Iterator[Finding]:
         yield Finding(subject, "ok" if found else "warning", ", ".join(found) or "no device", "" if found else remedy)
 
 
-CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (packages, programs, sound, hardware)
+CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (packages, programs, sound, array_control, hardware, gpio)
 
 
 def examined() -> list[Finding]:
