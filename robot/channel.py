@@ -22,6 +22,11 @@ class Channel:
     def __post_init__(self) -> None:
         self.connection.setblocking(False)
 
+    @property
+    def waiting(self) -> int:
+        """Bytes that the other side has not taken yet."""
+        return len(self._out)
+
     def send(self, value: Any) -> bool:
         """Queue a value; False (and nothing queued) when the other side does not read."""
         if len(self._out) > self.limit:

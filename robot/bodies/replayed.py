@@ -24,21 +24,21 @@ class ReplayedBody:
 
     tape: Tape
     difference: Difference | None = None
-    _index: int = field(default=0, init=False)
+    _at: int = field(default=0, init=False)       # place on the tape; a black box begins in mid-run
 
     def read(self, index: int, t: float) -> Inputs:
         if index >= len(self.tape.pairs) or self.difference is not None:
             raise EndOfRun
-        self._index = index
+        self._at = index
         return self.tape.pairs[index][0]
 
     def write(self, t: float, outputs: Outputs) -> None:
-        recorded = self.tape.pairs[self._index][1]
+        inputs, recorded = self.tape.pairs[self._at]
         if encoded(outputs) != encoded(recorded):
             for part in ("joints", "speaker", "live_generation", "requests", "haptic"):
                 before, now = encoded(getattr(recorded, part)), encoded(getattr(outputs, part))
                 if before != now:
-                    self.difference = Difference(self._index, t, part, before, now)
+                    self.difference = Difference(inputs.index, inputs.t, part, before, now)
                     return
 
     def stop(self, stopped: bool) -> None:

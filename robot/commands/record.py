@@ -22,7 +22,8 @@ def run(options: argparse.Namespace) -> int:
     tapes: list[TapeWriter] = []
 
     def watch(mind):
-        tapes.append(TapeWriter(options.folder, header_of(mind.config)))
+        tapes.append(TapeWriter(options.folder, header_of(mind.config),
+                                lambda text: print(text, file=sys.stderr, flush=True)))
         return (tapes[0], conversation)
 
     try:

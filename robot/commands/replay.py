@@ -3,27 +3,35 @@ import argparse
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
+from robot.black_box.origin import differences
 from robot.bodies.replayed import ReplayedBody
 from robot.build import build_mind
 from robot.clock import VirtualClock
 from robot.config import config_of
+from robot.mind_state import woken
+from robot.runtime import GuardedMind
 from robot.runtime import run as run_loop
-from robot.tape import read_tape
+from robot.tape import Tape, read_tape
 from robot.tick import Inputs, Tick
 
 SHOWN = 200   # characters of a differing value: enough to see which one
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("recording", metavar="DIR", type=Path, help="folder that `talkover record` or `demo` wrote")
+    parser.add_argument("recording", metavar="DIR", type=Path,
+                        help="folder that `talkover record`, `demo` or `box` wrote")
     parser.add_argument("--verify", action="store_true", help="exit 1 unless every output is the same to the bit")
     parser.add_argument("--events", action="store_true", help="print the events as they happen")
 
 
 def run(options: argparse.Namespace) -> int:
     tape = read_tape(options.recording)
-    mind = build_mind(config_of(tape.header, f"{tape.path}: header"))
+    if tape.box is not None and tape.box["unverifiable"]:
+        return told(tape, options)
+    for difference in differences(tape.box["origin"]) if tape.box is not None else ():
+        print(f"{tape.path}: {difference}; the outcome may rightly differ", file=sys.stderr)
     body = ReplayedBody(tape)
     counts: Counter[str] = Counter()
 
@@ -31,15 +39,33 @@ def run(options: argparse.Namespace) -> int:
         for event in tick.events:
             counts[event.name] += 1
             if options.events:
-                print(f"{event.t:9.2f}  {event.name:18} {' '.join(f'{k}={v}' for k, v in event.facts)}")
+                print(_line(event.t, event.name, dict(event.facts)))
 
-    ticks = run_loop(mind, body, VirtualClock(), [observe])
+    ticks = run_loop(mind_of(tape), body, VirtualClock(), [observe])
     if tape.cut:
         print(f"{tape.path}: cut after tick {len(tape.pairs)}; what came before the cut was replayed", file=sys.stderr)
     print(f"{ticks} ticks, {ticks / 100:.1f} s: " + ", ".join(f"{n} {name}" for name, n in sorted(counts.items())))
     if options.verify:
         return verdict(body, ticks)
     return 0
+
+
+def mind_of(tape: Tape) -> GuardedMind:
+    """The mind at the beginning of a recording: a fresh one, or the one that a black box kept."""
+    if tape.mind is not None:
+        return woken(tape.mind, str(tape.path))
+    return build_mind(config_of(tape.header, f"{tape.path}: header"))
+
+
+def told(tape: Tape, options: argparse.Namespace) -> int:
+    """A black box that cannot be run again: what happened, as it was written down."""
+    assert tape.box is not None
+    for event in tape.events if options.events else ():
+        print(_line(event["t"], event["name"], event["facts"]))
+    counts = Counter(event["name"] for event in tape.events)
+    print(", ".join(f"{n} {name}" for name, n in sorted(counts.items())) or "no events")
+    print(f"cannot be replayed to the bit: {tape.box['unverifiable']}")
+    return int(options.verify)
 
 
 def verdict(body: ReplayedBody, ticks: int) -> int:
@@ -51,3 +77,7 @@ def verdict(body: ReplayedBody, ticks: int) -> int:
     print(f"different: first at tick {found.index} ({found.t:.2f} s), outputs.{found.part}\n"
           f"  recorded {found.recorded[:SHOWN]}\n  replayed {found.replayed[:SHOWN]}")
     return 1
+
+
+def _line(t: float, name: str, facts: dict[str, Any]) -> str:
+    return f"{t:9.2f}  {name:18} {' '.join(f'{key}={value}' for key, value in facts.items())}"
