@@ -20,6 +20,8 @@ COMMANDS = {
     "script": "scripted interaction tests",
     "record": "black-box recording of a live run",
     "replay": "exact replay of a recording",
+    "box": "has a running robot write down its last minutes; --list shows what is kept",
+    "forget": "deletes what was kept of people",
     "bench": "the project's own figures",
     "config": "what can be set, and whether a file sets it rightly",
     "doctor": "what is installed, connected and fast enough; what to do about what is not",
