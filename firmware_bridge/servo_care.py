@@ -122,10 +122,11 @@ class ServoCare:
             self._write(watch, "profile_velocity", 0)
             watch.outside = False
         if watch.lost:
-            off = math.degrees(abs(seen.goal_position - seen.present_position) * RAD_PER_TICK)
-            self.health.begins(t, watch.part, "following", "degraded",
-                               f"{watch.servo.joint} is {off:.0f} degrees off its goal: held, blocked or without force")
-            watch.lost, watch.yielding = False, True
+            watch.lost, off = False, abs(seen.goal_position - seen.present_position) * RAD_PER_TICK
+            if off > self.settings.free_rad:
+                watch.yielding = True
+                self.health.begins(t, watch.part, "following", "degraded",
+                                   f"{watch.servo.joint} does not follow its goals: held, blocked or without force")
         if watch.attempts and t - watch.armed_at > self.settings.forgiven_s:
             watch.attempts = 0
 
@@ -183,7 +184,7 @@ class ServoCare:
             return
         watch.phase, watch.armed_at, watch.lost, watch.yielding = "armed", t, False, False
         self.follower.begin(t, watch.joint, to_rad(watch.first_goal), watch.outside)
-        for kind in ("torque", "fault"):
+        for kind in ("torque", "fault", "following"):
             self.health.ends(t, watch.part, kind, self.settings.proven_s if watch.attempts else self.settings.calm_s)
 
     def relax(self, watches: list[ServoWatch]) -> None:

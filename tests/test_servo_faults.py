@@ -112,7 +112,7 @@ def test_a_motor_without_force_is_told_although_its_registers_look_well():
     began = bench.t
     bench.run(2.0, nodding)
     assert bench.first("servo_14", "degraded") - began < 2.0
-    assert "off its goal" in bench.lines("servo_14")[0].reason
+    assert "does not follow" in bench.lines("servo_14")[0].reason
 
 
 def test_torque_that_goes_off_by_itself_comes_back_from_where_the_joint_is():

@@ -2,7 +2,10 @@
 import argparse
 from pathlib import Path
 
+from robot.errors import BadRequest
+
 ALONE_MINUTES, HEARING_MINUTES = 10.0, 20.0
+BUS_SECONDS = 10.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -15,10 +18,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--minutes", type=float,
                         help=f"of each --alone run (default {ALONE_MINUTES:g}), of all --hearing takes together "
                              f"(default {HEARING_MINUTES:g})")
+    bus = parser.add_argument_group("servo bus", "nine emulated servos and the real servo process")
+    bus.add_argument("--bus", type=float, nargs="?", const=BUS_SECONDS, metavar="SECONDS", help="bus cycle and its "
+                     "lateness on a pty, idle and on a busy machine, with and without real-time priority, beside the "
+                     f"official SDK's loop; so long each (default {BUS_SECONDS:g})")
+    bus.add_argument("--faults", type=float, metavar="HOURS", help="random faults in virtual time, at a realistic and "
+                     "at a hostile rate: jumps, torque lost by our hand, crashes; an hour takes about 3 minutes")
     hearing = parser.add_argument_group("hearing", "who is heard over the robot's voice and motors")
     hearing.add_argument("--hearing", action="store_true", help="the table of hearing, with a picture and hearing.json")
     hearing.add_argument("--takes", type=Path, metavar="DIR", help="takes with truth.json (default: drawn ones)")
-    hearing.add_argument("--seed", type=int, default=1, help="of the drawn takes (default 1)")
+    hearing.add_argument("--seed", type=int, default=1, help="of the drawn takes and of the faults (default 1)")
     hearing.add_argument("--ceiling", action="store_true", help="the same drawn takes without the robot's echo")
     hearing.add_argument("--no-telemetry", action="store_true", help="the same takes without commanded speeds")
     hearing.add_argument("--words", action="store_true",
@@ -39,6 +48,8 @@ def run(options: argparse.Namespace) -> int:
         return run_hearing(HearingBench(
             options.out, options.takes, HEARING_MINUTES if options.minutes is None else options.minutes, options.seed,
             options.ceiling, options.no_telemetry, options.words, options.jobs, config_with(options.set)))
+    if options.bus is not None or options.faults is not None:
+        return _bus(options)
     from robot.service import figures
     if options.listening:
         from robot.service.listening_figures import listening_figures
@@ -54,4 +65,18 @@ def run(options: argparse.Namespace) -> int:
     if options.alone:
         minutes = ALONE_MINUTES if options.minutes is None else options.minutes
         print("\n".join(figures.alone_figures(minutes, options.alone)), flush=True)
+    return 0
+
+
+def _bus(options: argparse.Namespace) -> int:
+    from robot.service.bus_figures import bus_figures, fault_figures
+    for name, value in (("--bus", options.bus), ("--faults", options.faults)):
+        if value is not None and not value > 0:
+            raise BadRequest(f"{name} {value:g}: expected more than 0")
+    if options.bus is not None:
+        for line in bus_figures(options.bus):
+            print(line, flush=True)
+    if options.faults is not None:
+        for line in fault_figures(options.faults, options.seed):
+            print(line, flush=True)
     return 0
