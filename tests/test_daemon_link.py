@@ -254,7 +254,7 @@ def happen(bench: Bench, kind: str, value, goal) -> object:
     return goal
 
 
-@settings(deadline=None, derandomize=True, max_examples=12)
+@settings(deadline=None, derandomize=True, max_examples=8)
 @given(st.lists(st.tuples(event, st.integers(1, 50)), min_size=3, max_size=8))
 def test_no_goal_ever_jumps(events):
     bench = Bench()
