@@ -54,7 +54,8 @@ class Ending:
         if t < max(coming, self._windows()):
             return False
         waits = len(triggers.happened) < len(triggers.steps)
-        return (t - self._busy_at >= (PATIENCE_S if waits else SETTLED_S)
+        quiet_since = max(self._busy_at, coming)         # a step that is due in this tick has not happened yet
+        return (t - quiet_since >= (PATIENCE_S if waits else SETTLED_S)
                 or t - max(self._stepped_at, coming) >= LONGEST_S)
 
     def _windows(self) -> float:
