@@ -8,6 +8,7 @@ from typing import Any, Literal, get_type_hints
 from firmware_bridge.bus_settings import BusSettings
 from robot.bodies.room.room import RoomConfig
 from robot.bodies.servo_loop import LoopSettings
+from robot.black_box.config import BoxConfig
 from robot.config import MindConfig, read_toml
 from robot.config_keys import keys_of
 from robot.config_overlay import overlaid
@@ -43,6 +44,7 @@ class LiveConfig:
 
     run: RunConfig = field(default_factory=RunConfig)
     log: LogConfig = field(default_factory=LogConfig)
+    box: BoxConfig = field(default_factory=BoxConfig)
     servo_bus: ServoBusConfig = field(default_factory=ServoBusConfig)
     mind: MindConfig = field(default_factory=MindConfig)
     room: RoomConfig = field(default_factory=RoomConfig)

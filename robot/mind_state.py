@@ -7,6 +7,7 @@ import copyreg
 import io
 import pickle
 from collections.abc import Callable
+from dataclasses import fields
 from types import MethodType
 from typing import Any
 
@@ -16,7 +17,8 @@ from robot.errors import BadRequest
 from robot.runtime import GuardedMind
 
 ROOMS = ("calibration.", "dialogue.", "firmware_bridge.joint_reading", "firmware_bridge.touch", "motion.",
-         "perception.", "robot.config", "robot.mind", "robot.safety")
+         "perception.", "robot.config", "robot.mind", "robot.safety", "robot.service.audio_loss",
+         "robot.service.sparing", "robot.service.vitals")
 OTHERS = {
     "builtins": {"set", "frozenset", "slice", "complex", "bytearray", "range"},
     "collections": {"deque", "OrderedDict", "defaultdict"},
@@ -35,18 +37,17 @@ def kept(mind: GuardedMind) -> bytes:
     out = io.BytesIO()
     pickler = pickle.Pickler(out, pickle.HIGHEST_PROTOCOL)
     pickler.dispatch_table = {**copyreg.dispatch_table, np.ndarray: _array, MethodType: _method}
-    pickler.dump((mind.mind, mind.safety, mind.config, mind.failed))
+    pickler.dump({f.name: getattr(mind, f.name) for f in fields(GuardedMind) if f.name != "report"})
     return out.getvalue()
 
 
 def woken(state: bytes, place: str, report: Callable[[str], None] = lambda text: None) -> GuardedMind:
     """The mind that was kept. place: names the file in errors. report: takes the traceback of a tick that failed."""
     try:
-        mind, safety, config, failed = _Reader(io.BytesIO(state)).load()
+        return GuardedMind(**_Reader(io.BytesIO(state)).load(), report=report)
     except (pickle.UnpicklingError, AttributeError, EOFError, ImportError, IndexError, KeyError, TypeError,
             ValueError) as error:
         raise BadRequest(f"{place}: {error}, expected a mind kept by this version of talkover") from error
-    return GuardedMind(mind, safety, config, report, failed)
 
 
 def _array(array: np.ndarray) -> Any:
