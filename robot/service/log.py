@@ -36,6 +36,8 @@ class Sink(Protocol):
     def send(self, priority: int, text: str, fields: Mapping[str, object]) -> bool:
         """False when the line was lost."""
 
+    def close(self) -> None: ...
+
 
 class Stream:
     """Standard output: a pipe, a socket, a terminal or a file. prefix: `<6>` before each line."""
@@ -63,6 +65,13 @@ class Stream:
         self._flush()
         return True
 
+    def close(self) -> None:
+        self._flush()
+        if self._socket is not None:
+            self._socket.close()
+        else:
+            os.close(self._descriptor)
+
     def _flush(self) -> None:
         try:
             while self._rest:
@@ -84,16 +93,19 @@ class Journal:
     def __init__(self, path: str = JOURNAL):
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
         self._socket.setblocking(False)
-        self._socket.connect(path)
+        self._path = path
 
     def send(self, priority: int, text: str, fields: Mapping[str, object]) -> bool:
         entries = {"MESSAGE": text, "PRIORITY": priority, "SYSLOG_IDENTIFIER": "talkover",
                    **{f"TALKOVER_{name.upper()}": value for name, value in fields.items()}}
         try:
-            self._socket.send(b"".join(_entry(name, str(value)) for name, value in entries.items()))
+            self._socket.sendto(b"".join(_entry(name, str(value)) for name, value in entries.items()), self._path)
         except OSError:
             return False
         return True
+
+    def close(self) -> None:
+        self._socket.close()
 
 
 def _entry(name: str, value: str) -> bytes:
@@ -107,11 +119,8 @@ def sink_of(environment: Mapping[str, str] = os.environ, descriptor: int = 1, jo
     """The journal when standard output goes there (JOURNAL_STREAM names its device and inode), else standard output."""
     status = os.fstat(descriptor)
     supervised = environment.get("JOURNAL_STREAM") == f"{status.st_dev}:{status.st_ino}"
-    if supervised:
-        try:
-            return Journal(journal)
-        except OSError:
-            pass                    # no journal in this namespace: lines with a prefix do as well
+    if supervised and os.path.exists(journal):      # none in some containers: lines with a prefix do as well
+        return Journal(journal)
     return Stream(descriptor, prefix=supervised)
 
 
@@ -143,6 +152,9 @@ class Log:
         if not self.sink.send(PRIORITY[severity], text, fields):
             self.lost += 1
             self._untold += 1
+
+    def configure(self, config: LogConfig) -> None:
+        self.config = config
 
     def report(self, text: str) -> None:
         """A traceback of a tick that failed."""

@@ -9,15 +9,13 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from robot.clock import LiveClock
-from robot.runtime import GuardedMind
 from robot.service.parts import Parts
 from robot.tick import Inputs, Tick
 
 LATE_S = 1.0       # a tick later than this is no sign of health: sound waits in rings of a second
 TRIED_S = 10.0     # then the robot is ready without the parts that said nothing; they join when they come
 STATUS_S = 1.0     # between two status lines: a flickering part must not flood the service manager
-KEPT = 16          # messages that wait for a service manager which is just being executed anew
+KEPT = 16          # messages that wait for a service manager which is just being executed anew: some reloads
 
 
 @dataclass
@@ -26,7 +24,6 @@ class Notify:
 
     address: str = ""
     watchdog_s: float = 0.0                   # longest silence; 0: nobody watches
-    lost: int = 0
     _socket: socket.socket | None = field(default=None, init=False)
     _waiting: deque[str] = field(default_factory=lambda: deque(maxlen=KEPT), init=False)
 
@@ -49,7 +46,8 @@ class Notify:
             return False
         message = "\n".join(lines)
         if keep:
-            self.lost += len(self._waiting) == KEPT
+            if self._waiting and self._waiting[-1].startswith("STATUS=") and message.startswith("STATUS="):
+                self._waiting.pop()         # an older status is of no use any more
             self._waiting.append(message)
             return self.flush()
         return self.flush() and self._sent(message)
@@ -59,6 +57,11 @@ class Notify:
         while self._waiting and self._sent(self._waiting[0]):
             self._waiting.popleft()
         return not self._waiting
+
+    def close(self) -> None:
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
 
     def _sent(self, message: str) -> bool:
         assert self._socket is not None
@@ -124,8 +127,3 @@ class Supervision:
     def _line(self) -> str:
         line = self.parts.line()
         return " ".join((f"the mind fails; {line}" if self.failing() else line).split())
-
-
-def supervised(clock: LiveClock, mind: GuardedMind, parts: Parts | None = None) -> Supervision:
-    """The observer of a live run, for the service manager that the environment names."""
-    return Supervision(Notify.of(), clock.now, lambda: mind.failed > 0, parts or Parts())
