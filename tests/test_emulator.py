@@ -4,7 +4,7 @@ import pytest
 
 from calibration.body_model import reachy_mini
 from firmware_bridge import packets
-from firmware_bridge.emulator import Emulator, EmulatorPort, Faults, UnknownFault, with_fault
+from firmware_bridge.emulator import Emulator, EmulatorPort
 from firmware_bridge.packets import PacketReader
 from firmware_bridge.registers import BY_NAME, OVERHEAT, OVERLOAD, VOLTAGE, to_ticks
 
@@ -252,16 +252,6 @@ def test_torque_that_stays_off_and_a_dead_motor(master):
     master.run(1.0)
     assert master.read(12, "torque_enable") == 1
     assert np.degrees(master.emulator.true_positions()[2]) > 0      # sank, away from its goal
-
-
-def test_fault_words():
-    assert with_fault(Faults(), "silent").silent
-    assert with_fault(Faults(), "delay_s=0.02").delay_s == 0.02
-    assert not with_fault(Faults(silent=True), "silent=0").silent
-    with pytest.raises(UnknownFault, match="expected one of silent"):
-        with_fault(Faults(), "tired")
-    with pytest.raises(UnknownFault, match="expected a number"):
-        with_fault(Faults(), "delay_s=much")
 
 
 def test_the_port_takes_wire_time_and_no_other():
