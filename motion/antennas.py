@@ -11,9 +11,11 @@ UPRIGHT = radians(8.0)      # rad from vertical within which an antenna shakes
 
 # spread to both sides, rad; listening opens them like ears, sadness lets them hang
 SPREAD: dict[Mode, float] = {"idle": radians(12.0), "listen": radians(22.0), "speak": radians(15.0)}
+# on top of it, (right, left) rad; with motion.blend.CARRIAGE no two moods look alike
 MOODS: dict[Mood, tuple[float, float]] = {
-    "neutral": (0.0, 0.0), "glad": (radians(-3.0), radians(3.0)), "curious": (radians(-4.0), radians(30.0)),
-    "sad": (radians(-70.0), radians(70.0)), "surprised": (radians(-25.0), radians(25.0))}
+    "neutral": (0.0, 0.0), "glad": (radians(-14.0), radians(14.0)), "curious": (radians(-4.0), radians(32.0)),
+    "sad": (radians(-75.0), radians(75.0)), "surprised": (radians(-34.0), radians(34.0)),
+    "sorry": (radians(-42.0), radians(42.0)), "sleepy": (radians(-85.0), radians(8.0))}
 
 
 def stance(model: BodyModel, mode: Mode, mood: Mood) -> tuple[float, float]:

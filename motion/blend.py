@@ -34,8 +34,9 @@ MIXES: dict[Mode, Mix] = {
 }
 # (height m, roll rad) of a mood
 CARRIAGE: dict[Mood, tuple[float, float]] = {
-    "neutral": (0.0, 0.0), "glad": (0.003, 0.0), "curious": (0.0, radians(7.0)), "sad": (-0.010, radians(3.0)),
-    "surprised": (0.004, 0.0)}
+    "neutral": (0.0, 0.0), "glad": (0.004, radians(-4.0)), "curious": (0.0, radians(7.0)),
+    "sad": (-0.010, radians(3.0)), "surprised": (0.006, 0.0), "sorry": (-0.008, radians(-8.0)),
+    "sleepy": (-0.012, radians(7.0))}
 FADE_S = 0.7            # s between awake modes
 DROWSY_FADE_S = 1.8     # s into and out of sleep: the antennas swing half a turn, the head sinks 44 mm
 WEIGHTS = 9             # index of the first weight behind the nine coordinates

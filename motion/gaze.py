@@ -1,9 +1,10 @@
 """Turning the line of sight: where head and body go, and how they share a turn.
 
-The head leads and the body follows only when the turn is large, as in primates (Freedman, Sparks, "Coordination of the
-eyes and head during visual orienting", Exp. Brain Res. 190, 2008). A turn takes at least the time of its manner, so its
-peak speed grows with its size until the joints' speed bounds it (the main sequence); the limiter behind rounds this
-ramp into a bell. While the body still turns, the head turns back against it and the line of sight rests on its target.
+The head leads and the body follows only when the turn is large, as the head follows the eyes in primates (Freedman,
+"Coordination of the eyes and head during visual orienting", Exp. Brain Res. 190, 369-387, 2008). A turn takes at least
+the time of its manner, so its peak speed grows with its size until the joints' speed bounds it, as that of saccades
+does (the main sequence; source in motion.saccades); the limiter behind rounds this ramp into a bell. While the body
+still turns, the head turns back against it and the line of sight rests on its target.
 """
 from dataclasses import dataclass
 from math import radians

@@ -6,7 +6,7 @@ from calibration.frames import Array
 
 Mode = Literal["idle", "listen", "speak", "still", "sleep", "park"]
 GestureName = Literal["nod", "shake", "tilt"]
-Mood = Literal["neutral", "glad", "curious", "sad", "surprised"]
+Mood = Literal["neutral", "glad", "curious", "sad", "surprised", "sorry", "sleepy"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,10 @@
 """Quick looks away and back, as someone does who has nothing to do.
 
 Sizes fall off exponentially and pauses are skewed (S. P. Lee, J. B. Badler, N. I. Badler, "Eyes Alive", SIGGRAPH 2002).
-That peak speed grows with size (A. T. Bahill, M. R. Clark, L. Stark, "The main sequence", Math. Biosci. 24, 1975) comes
-from motion.gaze, which gives every small turn the same time. This robot has no eyes to move, so the head does it, with
-smaller sizes than eyes have.
+That peak speed grows with size (A. T. Bahill, M. R. Clark, L. Stark, "The main sequence, a tool for studying human eye
+movements", Math. Biosci. 24, 191-204, 1975) comes from motion.gaze. Every small turn takes the same time there, so the
+speed grows in proportion; that of eyes, whose saccades last longer the larger they are, grows a little less. This
+robot has no eyes to move, so the head does it, with smaller sizes than eyes have.
 """
 from dataclasses import dataclass
 from math import cos, exp, log, pi, radians, sin

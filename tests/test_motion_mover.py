@@ -1,5 +1,7 @@
 """The whole of motion: starts, holds, modes, breathing, gestures, and where the head is said to be."""
 import math
+from itertools import combinations
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 
 from calibration.body_model import ANTENNAS, JOINTS, STEWART, reachy_mini
 from motion.antennas import UPRIGHT
-from motion.intent import Gaze, MotionIntent
+from motion.intent import Gaze, Mood, MotionIntent
 from motion.kinematics import WholeBody
 from tests.motion_scenes import SILENCE, Measured, mover, run, scene, ticks
 
@@ -131,16 +133,21 @@ def test_a_gesture_is_seen_and_leaves_no_trace(gesture, axis):
     assert difference[-1] == pytest.approx([0, 0, 0], abs=1e-9)
 
 
-@pytest.mark.parametrize("mood", ["glad", "curious", "sad", "surprised"])
-def test_a_mood_shows_and_the_sight_stays(mood):
-    plain, moody = (run(ticks(3, mood=m, **LISTEN)) for m in ("neutral", mood))
-    assert np.max(np.abs(moody.joints[-1] - plain.joints[-1])) > math.radians(2)
-    assert moody.sight[-1] == pytest.approx(plain.sight[-1], abs=1e-9)
+@pytest.mark.parametrize("mode", ["idle", "listen", "speak"])
+def test_no_two_moods_look_alike_and_the_sight_stays(mode):
+    """14 deg of an antenna, or what else is seen as well from a metre away: 4 deg of roll, 7 mm of height."""
+    moody = [run(ticks(2.5, **{**LISTEN, "mode": mode}, mood=m)) for m in get_args(Mood)]
+    looks = [np.array([*np.degrees(m.joints[-1, ANTENNAS]) / 14, np.degrees(m.rpy[-1, 0]) / 4,
+                       m.position[-1, 2] / 0.007]) for m in moody]
+    assert min(np.max(np.abs(a - b)) for a, b in combinations(looks, 2)) > 0.99
+    for m in moody:
+        assert m.derivative(1).max() <= 200
+        assert mode == "idle" or m.sight[-1] == pytest.approx(moody[0].sight[-1], abs=1e-9)
 
 
 def test_antennas_never_rest_upright_and_do_not_shake():
     for mode in ("idle", "listen", "speak"):
-        for mood in ("neutral", "curious", "sad"):
+        for mood in get_args(Mood):
             antennas = run(ticks(4, mode=mode, mood=mood)).joints[150:, ANTENNAS]
             assert np.min(np.abs(antennas)) > UPRIGHT - math.radians(2.1)    # breathing included
             turns = np.sum(np.abs(np.diff(np.sign(np.diff(antennas, axis=0)), axis=0)) > 1, axis=0)
@@ -165,7 +172,7 @@ def test_waking_up_is_drowsy_unless_someone_calls(sleeping):
     assert np.max(np.abs(np.diff(drowsy.sight[600:, 0]))) * 100 < 70      # without it: 74
     assert drowsy.sight[-1] == pytest.approx(np.degrees([1.3, 0.5]), abs=1e-6)
     assert np.argmax(np.abs(called.sight[600:, 0] + math.degrees(0.6)) < 5) < 80
-    assert np.max(speeds(called)) <= 121
+    assert np.max(speeds(called)) <= 150
 
 
 def test_same_seed_same_motion_and_another_seed_another():
