@@ -1,0 +1,190 @@
+"""`talkover bench --live MINUTES`: the whole robot in real time on the rig, with a room played into its microphones.
+
+The device body of a real robot, the embedded engine in its process, emulated servos that turn the room's microphones,
+and a person who talks over the robot. Silence is measured at the rig's loudspeaker.
+"""
+import os
+import resource
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+
+from calibration.body_model import reachy_mini
+from robot.bodies.device import DeviceBody, DeviceConfig, build_device
+from robot.bodies.real_time import real_time
+from robot.bodies.room.servos import Joints
+from robot.bodies.sound_config import SoundDeviceConfig
+from robot.build import build_mind
+from robot.channel import Channel
+from robot.clock import LiveClock
+from robot.config import MindConfig
+from robot.errors import BadRequest
+from robot.rig.live_plan import Fell, Ready, RoomFigures, RoomSetup, Talked
+from robot.rig.pulse import PulseRig, missing
+from robot.runtime import run as run_loop
+from robot.tick import Inputs, Outputs, Tick
+from robot.worker import ChildWorker
+
+ROOM_STARTS_S = 60.0           # of the room's child, on a busy machine
+AIR_S = 0.02                   # from the room's loudspeaker's gate to its air
+SETTLED_S = 5.0                # of lateness that is not counted: the stages' first calls
+MIND_PRIORITY = 30             # SCHED_FIFO: below servos and sound
+OVERLAP_S = 1.5                # after a person's last sound in which a stop may still be because of it
+STOPS_S = 3.0                  # a later silence has another cause
+
+
+@dataclass
+class StagedBody:
+    """A device body with emulated servos; the room is told where the head is and how fast the joints run."""
+
+    device: DeviceBody
+    joints: Joints
+    room: Channel
+    said: list = field(default_factory=list)       # by the room
+    _t: float | None = None
+    _goal: object = None
+
+    def read(self, index: int, t: float) -> Inputs:
+        self.joints.advance(t, 0.0 if self._t is None else t - self._t)
+        self._t = t
+        reading, health = self.joints.exchange(t, self._goal)          # type: ignore[arg-type]
+        self.said += self.room.receive()
+        inputs = self.device.read(index, t)
+        if index % 2 == 0:
+            self.room.send((self.joints.pose, self.joints.velocities))
+        return replace(inputs, joints=reading, health=inputs.health + health)
+
+    def write(self, t: float, outputs: Outputs) -> None:
+        self._goal = outputs.joints
+        self.device.write(t, outputs)
+
+    def stop(self, stopped: bool) -> None:
+        self.joints.stop(stopped)
+
+    def close(self) -> None:
+        self.device.close()
+
+
+@dataclass
+class Watcher:
+    """Keeps what the figures are made of."""
+
+    clock: LiveClock
+    tell: Callable[[str], None]
+    late: list[float] = field(default_factory=list)
+    barge_ins: list[float] = field(default_factory=list)      # s of the run
+    spoke_s: float = 0.0                                      # of voice handed to the loudspeaker
+    health: list[str] = field(default_factory=list)
+
+    def __call__(self, inputs: Inputs, tick: Tick) -> None:
+        self.late.append(self.clock.lateness(inputs.index))
+        self.spoke_s += 0.01 * sum(bool(block.samples.any()) for block in tick.outputs.speaker)
+        for health in (*inputs.health, *tick.sound.health):
+            self.health.append(f"{health.t:7.1f} s  {health.part} {health.level}: {health.reason}")
+            self.tell(self.health[-1])
+        for event in tick.events:
+            facts = dict(event.facts)
+            if event.name == "barge_in":
+                self.barge_ins.append(event.t)
+            if event.name in ("transcript", "barge_in", "reply_end", "reply_superseded", "reply_start", "engine"):
+                self.tell(f"{event.t:7.1f} s  {event.name} {facts.get('text') or facts.get('heard') or ''}")
+
+
+def live_figures(minutes: float, seed: int, tell: Callable[[str], None] = lambda line: None,
+                 interrupts: bool = True) -> list[str]:
+    """Runs the robot for so many minutes; lines of figures. BadRequest where the rig cannot be started."""
+    remedy = missing()
+    if remedy:
+        raise BadRequest(f"bench --live: needs PulseAudio as a private sound card: {remedy}")
+    with tempfile.TemporaryDirectory(prefix="talkover-rig-") as folder:
+        rig = PulseRig(Path(folder)).start()
+        try:
+            os.environ.update(rig.environment)
+            return _on_rig(minutes, seed, tell, interrupts)
+        finally:
+            rig.close()
+
+
+def _on_rig(minutes: float, seed: int, tell: Callable[[str], None], interrupts: bool) -> list[str]:
+    ours, theirs = socket.socketpair()
+    child = subprocess.Popen([sys.executable, "-m", "robot.rig.live_room", str(theirs.fileno())],
+                             pass_fds=[theirs.fileno()])
+    theirs.close()
+    room = Channel(ours)
+    room.send(RoomSetup(seed, interrupts))
+    try:
+        ready: list = []
+        while not ready:
+            room.wait(ROOM_STARTS_S)
+            ready = room.receive()
+            if room.closed:
+                raise ChildProcessError("the room on the rig ended")
+        return _measured(minutes, seed, tell, room, ready)
+    finally:
+        ours.close()
+        child.wait(10)
+
+
+def _measured(minutes: float, seed: int, tell: Callable[[str], None], room: Channel,
+              ready: list) -> list[str]:
+    clock = LiveClock()
+    model = reachy_mini()
+    engine = ChildWorker("robot.live:embedded", {"start": datetime.now().isoformat(timespec="seconds")})
+    sound = SoundDeviceConfig(input="rig_array", output="rig_loudspeaker", reference=4)
+    device = build_device(DeviceConfig(sound, replace(DeviceConfig().camera, source="")), engine, clock.start)
+    body = StagedBody(device, Joints(model, seed), room, ready)
+    mind = build_mind(MindConfig(seed=seed, playback_delay_s=ready[0].echo_s + AIR_S), model, tell)
+    watcher = Watcher(clock, tell)
+    engine.poll(0.0)
+    real_time(MIND_PRIORITY, threads=False)        # its children, the engine among them, are ordinary work
+    figures: dict = {}
+
+    def finished(t: float) -> bool:
+        figures.update(device.sound.figures)
+        return t >= 60 * minutes
+    ticks = run_loop(mind, body, clock, (watcher,), finished)
+    return summary(body.said, watcher, figures, device.sound.missed, clock.start, ticks)
+
+
+def summary(said: list, watcher: Watcher, figures: dict, missed: int, start: float, ticks: int) -> list[str]:
+    """The figures in words."""
+    talked = [word for word in said if isinstance(word, Talked)]
+    fell = [word for word in said if isinstance(word, Fell)]
+    over = [word for word in talked if word.sounds]
+    stops = [first - word.onset for word in over
+             if (first := min((f.t for f in fell if word.onset < f.t < word.onset + STOPS_S), default=np.inf)) < np.inf]
+    own = [t for t in watcher.barge_ins
+           if not any(word.onset - start - 0.2 < t < word.end - start + OVERLAP_S for word in talked)]
+    ready = next((word.echo_s for word in said if isinstance(word, Ready)), float("nan"))
+    room = next((word for word in reversed(said) if isinstance(word, RoomFigures)), RoomFigures(0, 0))
+    captured = figures.get("sound_s", 0.0) or float("nan")
+    late = np.array(watcher.late[round(SETTLED_S * 100):] or [np.nan]) * 1000
+    lost = figures.get("lost_s", 0.0) + missed * 0.01
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return [
+        f"live on the rig: {ticks / 100:.0f} s, {len(talked)} sentences of a person, {len(over)} of them over the "
+        f"robot; it spoke {watcher.spoke_s:.0f} s",
+        f"onset to silence at the loudspeaker: {_quantiles(stops)}; the rig's own "
+        f"way from loudspeaker to microphone, {1000 * ready:.0f} ms, is in it; "
+        f"{len(over) - len(stops)} of {len(over)} did not stop it within {STOPS_S:g} s",
+        f"self-interruptions: {len(own)} in {watcher.spoke_s / 60:.1f} min of its speech",
+        f"audio lost: {100 * lost / captured:.3f} % ({1000 * lost:.0f} ms of {captured:.0f} s); xruns "
+        f"{figures.get('overflows', 0)} in, {figures.get('underflows', 0)} out; starved {figures.get('starved', 0)}, "
+        f"late {figures.get('dropped', 0)} blocks; xruns of the room's own streams {room.xruns}",
+        f"tick lateness: p50 {np.percentile(late, 50):.2f}, p99 {np.percentile(late, 99):.2f}, "
+        f"most {late.max():.1f} ms; {memory:.0f} MB of the mind's process",
+    ]
+
+
+def _quantiles(seconds: list[float]) -> str:
+    if not seconds:
+        return "none"
+    ms = 1000 * np.array(seconds)
+    return f"p50 {np.percentile(ms, 50):.0f}, p95 {np.percentile(ms, 95):.0f} ms of {len(ms)}"
