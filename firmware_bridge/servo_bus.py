@@ -104,7 +104,10 @@ class ServoBus:
 
     def _note_gap(self, t: float) -> None:
         """After a pause the servos' own watchdogs have stopped them: start again from where they are."""
-        if self._t is not None and t - self._t > WATCHDOG_MARGIN * self.settings.watchdog_units * WATCHDOG_UNIT_S:
+        if self._t is None:
+            for watch in self.watches:
+                watch.heard_at = t              # silence counts from here
+        elif t - self._t > WATCHDOG_MARGIN * self.settings.watchdog_units * WATCHDOG_UNIT_S:
             for watch in self.watches:
                 if watch.phase in ("armed", "arming"):
                     watch.phase, watch.look_now = "limp", True

@@ -2,6 +2,8 @@
 import pytest
 
 from firmware_bridge import packets
+from firmware_bridge.bus_line import BusLine
+from firmware_bridge.bus_settings import BusSettings
 from firmware_bridge.packets import PacketReader, crc16
 
 
@@ -68,6 +70,30 @@ def test_a_status_with_the_alert_bit_still_carries_its_data():
     assert packet.data == b"\x20"
     refused = read_one(packets.status(13, packets.ALERT | packets.NO_ACCESS))
     assert refused.alert and refused.error == packets.NO_ACCESS
+
+
+@pytest.mark.parametrize("bits", [0x01, 0x04, 0x10, 0x20, 0x35])
+def test_replies_with_the_alert_bit_are_answers_like_any_other_on_the_line(bits):
+    """Field log F51, the whole kind: each latched error, a single read and a sync read, byte by byte."""
+    body = hexed("FF FF FD 00 0D 05 00 55 80") + bytes((bits,))
+    crc = 0
+    for byte in body:
+        crc ^= byte << 8
+        for _ in range(8):
+            crc = (crc << 1 ^ 0x8005 if crc & 0x8000 else crc << 1) & 0xFFFF
+    answer = body + crc.to_bytes(2, "little")
+
+    class Wire:
+        def write(self, data: bytes) -> None: ...
+        def read(self, count: int, timeout: float) -> bytes:
+            return (answer + packets.status(14, 0, b"\x00"))[:count] if timeout else b""
+
+    line = BusLine(Wire(), BusSettings())
+    found = line.ask(packets.read(13, 70, 1), (13,), 1, 0.002)
+    assert found[13].alert and found[13].data == bytes((bits,)) and found[13].error == 0
+    both = line.ask(packets.sync_read((13, 14), 70, 1), (13, 14), 1, 0.002)
+    assert both[13].data == bytes((bits,)) and not both[14].alert
+    assert line.statistics.alerts == 2 and line.statistics.missing == 0
 
 
 def test_a_wrong_crc_is_counted_and_costs_one_packet_only():

@@ -128,6 +128,19 @@ def test_a_pulled_cable_costs_no_jump(seconds):
     assert np.degrees(np.abs(bench.reading.position - nodding(bench.t))).max() < 5
 
 
+def test_a_bus_that_appears_fifteen_seconds_late_is_waited_for_and_told_step_by_step():
+    """Field log F56: started early at boot, with devices that are not there yet."""
+    bench = Bench()
+    bench.port.connected = False
+    bench.run(15.0)
+    assert [(line.part, line.level) for line in bench.told] == [("servo_bus", "gone")] and bench.told[0].t < 1.0
+    assert not any(bench.reading.torque)
+    bench.port.connected = True
+    bench.run(4.5)
+    assert all(bench.reading.torque) and max(bench.torque_on_errors) <= 0.5
+    assert max(bench.steps) < 1.5 and [line.level for line in bench.told] == ["gone", "ok"]
+
+
 def test_a_pause_of_the_process_costs_no_jump():
     bench = woken()
     bench.run(0.5, swinging)

@@ -27,6 +27,21 @@ def test_voltage_faults_of_all_servos_are_told_and_mended_one_at_a_time():
     assert [line.level for line in bench.lines("servo_13")] == ["gone", "ok"]
 
 
+def test_errors_latched_before_anybody_asks_for_torque_are_told_within_a_second():
+    """Field log F48: 0x01 latched on all servos with torque off; told, and rebooted one at a time."""
+    bench = Bench(shutdown_mask=53)
+    bench.emulator.latch(packets.BROADCAST, VOLTAGE)
+    rebooting = []
+    for _ in range(900):
+        bench.run(0.01, None)
+        rebooting.append(sum(watch.phase == "rebooting" for watch in bench.bus.watches))
+    assert all(bench.first(f"servo_{servo}") < 1.0 for servo in range(10, 19))
+    assert max(rebooting) == 1 and bench.bus.statistics.reboots == 9
+    assert not any(fake.error_bits for fake in bench.emulator.servos) and not any(bench.emulator.torques())
+    bench.run(5.0)
+    assert all(bench.reading.torque) and max(bench.torque_on_errors) <= 0.5
+
+
 def test_the_servo_s_own_voltage_alarm_below_7_8_v_is_no_trouble():
     bench = woken(supply_v=7.4)          # the alert bit is in every status
     bench.run(2.0)
@@ -59,6 +74,21 @@ def test_a_standing_overload_is_told_once_and_the_others_go_on():
     bench.emulator.fault(13, overload=False)
     bench.run(80.0, nodding)
     assert bench.reading.torque[3] and bench.lines("servo_13")[-1].level == "ok"
+
+
+def test_an_overload_that_comes_back_for_eleven_hours_fills_no_log():
+    """Field log F49, at the field's own length and pauses; a tick is two seconds, so that it takes one here."""
+    two = tuple(servo for servo in BODY.servos if servo.id in (13, 14))
+    coarse = BusSettings(stall_s=5.0, watchdog_units=0x7F, retry_after_s=(4.0, 10.0, 60.0, 600.0))
+    bench = Bench(two, dt=2.0, settings=coarse, positions=NEUTRAL[[3, 4]])
+    bench.emulator.dynamics.limp[:] = NEUTRAL[[3, 4]]              # such coarse steps would take its way up for a stall
+    bench.emulator.fault(13, overload=True)
+    for _ in range(11):
+        bench.run(3600.0)
+        del bench.readings[:-1]
+    assert [line.level for line in bench.lines("servo_13")] == ["gone"] and len(bench.told) == 1
+    assert 60 <= bench.bus.statistics.reboots <= 75                # one in ten minutes
+    assert bench.reading.torque[4] and abs(bench.reading.position[4] - NEUTRAL[4]) < np.radians(3)
 
 
 def test_a_silent_servo_costs_its_joint_and_all_silent_cost_no_process():

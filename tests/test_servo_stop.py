@@ -1,4 +1,4 @@
-"""The emergency stop of the servo process, in virtual time: nothing comes before it, and no order of events breaks it."""
+"""The emergency stop of the servo process, in virtual time: nothing comes before it, no order of events breaks it."""
 from copy import deepcopy
 
 import numpy as np
