@@ -6,39 +6,7 @@ cd "$(dirname "$0")/.."
 extras=${1:-dev,sim}
 venv=${VENV:-.venv}
 
-need=""
-command -v flite >/dev/null 2>&1 || need="$need flite"                       # voices of people in the simulated room
-command -v espeak-ng >/dev/null 2>&1 || need="$need espeak-ng"
-ldconfig -p 2>/dev/null | grep -q 'libportaudio\.so' || need="$need libportaudio2"   # sound card
-ldconfig -p 2>/dev/null | grep -q 'libGL\.so\.1' || need="$need libgl1"              # OpenCV
-ldconfig -p 2>/dev/null | grep -q 'libglib-2\.0\.so' || need="$need libglib2.0-0"
-
-python=""
-for candidate in python3.11 python3.12 python3.13 python3; do
-    if command -v "$candidate" >/dev/null 2>&1 &&
-       "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
-        python=$candidate
-        break
-    fi
-done
-[ -n "$python" ] || need="$need python3"
-if [ -z "$python" ] || ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then need="$need python3-venv"; fi
-
-if [ -n "$need" ]; then
-    if [ "$(id -u)" = 0 ]; then sudo=""
-    elif command -v sudo >/dev/null 2>&1; then sudo=sudo
-    else
-        echo "talkover needs Debian packages and neither root nor sudo is at hand. As root, run:" >&2
-        echo "    apt-get install -y --no-install-recommends$need" >&2
-        exit 1
-    fi
-    echo "installing Debian packages:$need"
-    $sudo apt-get update -qq
-    # shellcheck disable=SC2086
-    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $need >/dev/null
-    [ -n "$python" ] || python=python3
-fi
-"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "talkover needs Python 3.11 or newer" >&2; exit 1; }
+. scripts/debian.sh
 
 [ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
 echo "installing Python packages into $venv (about 400 MB the first time)"
