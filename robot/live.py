@@ -1,32 +1,48 @@
-"""The whole robot in real time: a mind, a body, and workers in child processes."""
+"""The whole robot in real time: a mind, a body, and everything slow in child processes."""
 import functools
 import gc
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from calibration.body_model import BodyModel, reachy_mini
 from dialogue.engine import Engine
 from dialogue.engines.embedded import EmbeddedConfig, EmbeddedEngine
+from robot.bodies.array_worker import array_process
+from robot.bodies.body import Body
+from robot.bodies.daemon_child import PART as DAEMON
+from robot.bodies.daemon_child import DaemonSetup
+from robot.bodies.device import DeviceConfig, build_device
+from robot.bodies.joined import JoinedBody
 from robot.bodies.joint_process import JointProcess
 from robot.bodies.linked_joints import LinkedJoints
 from robot.bodies.pose_track import parked
 from robot.bodies.room.people import PersonScript
 from robot.bodies.servo_child import ServoSetup
-from robot.bodies.servo_loop import PART
+from robot.bodies.servo_loop import PART as SERVOS
 from robot.bodies.simulated import SimulatedBody
+from robot.bodies.touch_worker import touch_process
 from robot.build import build_mind
 from robot.errors import BadRequest
 from robot.interaction.typed_people import NAME
-from robot.live_config import LiveConfig, ServoBusConfig
+from robot.live_config import LiveConfig
 from robot.runtime import GuardedMind
 from robot.simulation import detector_trouble
 from robot.worker import ChildWorker
 
-LATER = ("device", "reachy-daemon")
 EMERGENCY = {signal.SIGUSR1: True, signal.SIGUSR2: False}     # emergency stop, and its end
+
+
+@dataclass(frozen=True)
+class Live:
+    """What a live run is made of. room: the simulated room, where there is one."""
+
+    mind: GuardedMind
+    body: Body
+    engine: ChildWorker
+    room: SimulatedBody | None
 
 
 def embedded(start: str) -> Engine:
@@ -34,34 +50,61 @@ def embedded(start: str) -> Engine:
     return EmbeddedEngine(EmbeddedConfig(start=start))
 
 
-def servo_process(config: ServoBusConfig, model: BodyModel, start: float) -> JointProcess:
-    """The servos of a bus in their own process. start: monotonic clock (s) at t = 0 of the run."""
-    setup = ServoSetup(start, device=config.device, servos=model.servos, park=parked(model), bus=config.bus,
-                       loop=config.loop)
-    return JointProcess.start("robot.bodies.servo_child", PART, setup)
-
-
-def build_live(body: str, engine: str, config: LiveConfig, start: float) -> tuple[GuardedMind, SimulatedBody]:
-    """Mind and body of a live run; BadRequest for a body or an engine that does not exist yet.
+def build_live(config: LiveConfig, start: float) -> Live:
+    """Mind, body and workers of a live run; BadRequest for an engine that does not exist yet.
 
     start: monotonic clock (s) at t = 0 of the run.
     """
-    if body in LATER:
-        raise BadRequest(f"--body {body}: comes later, expected simulated or servo-bus")
-    if engine != "embedded":
-        raise BadRequest(f"--engine {engine}: comes later, expected embedded")
+    if config.run.engine != "embedded":
+        raise BadRequest(f"--engine {config.run.engine}: comes later, expected embedded")
     model = reachy_mini()
-    joints = None
-    if body == "servo-bus":
-        joints = LinkedJoints(model, servo_process(config.servo_bus, model, start))
+    engine = ChildWorker("robot.live:embedded", {"start": datetime.now().isoformat(timespec="seconds")})
+    joints = joints_of(config, model, start)
+    if config.run.body == "simulated" or (joints is not None and config.run.senses == "simulated"):
+        linked = None if joints is None else LinkedJoints(model, joints)
+        room = simulated(config, model, engine, linked)
+        return Live(mind_of(config, room.config.sound.loudspeaker.playback_delay_s), room, engine, room)
+    devices = build_device(DeviceConfig(config.sound, config.camera), engine, start)
+    array = array_process(config.array, start) if config.array.on else None
+    touch = touch_process(config.touch, start) if config.touch.wanted else None
+    body = JoinedBody(devices, joints, array, touch)
+    return Live(mind_of(config, None), body, engine, None)
+
+
+def joints_of(config: LiveConfig, model: BodyModel, start: float) -> JointProcess | None:
+    """What moves the joints; None: nothing but the simulated room's own."""
+    park = parked(model)
+    if config.run.body == "servo-bus":
+        bus = config.servo_bus
+        return JointProcess.start("robot.bodies.servo_child", SERVOS, ServoSetup(
+            start, device=bus.device, servos=model.servos, park=park, bus=bus.bus, loop=bus.loop))
+    if config.run.body == "reachy-daemon":
+        daemon = config.daemon
+        return JointProcess.start("robot.bodies.daemon_child", DAEMON, DaemonSetup(
+            start, host=daemon.host, port=daemon.port, body=model, park=park, link=daemon.link, loop=daemon.loop,
+            seed=config.mind.seed))
+    return None
+
+
+def simulated(config: LiveConfig, model: BodyModel, engine: ChildWorker, joints: LinkedJoints | None) -> SimulatedBody:
+    """The simulated room with a person at the keyboard in it."""
     you = PersonScript(NAME, azimuth=0.3, distance=1.1)
-    talker = ChildWorker("robot.live:embedded", {"start": datetime.now().isoformat(timespec="seconds")})
     detector = ChildWorker("robot.simulation:DetectorHandler", {}, trouble=detector_trouble)
-    mind, room = config.mind, config.room
-    simulated = SimulatedBody(room, (you,), talker, detector, mind.seed, model=model, joints=joints)
+    return SimulatedBody(config.room, (you,), engine, detector, config.mind.seed, model=model, joints=joints)
+
+
+def mind_of(config: LiveConfig, playback_delay_s: float | None) -> GuardedMind:
+    """A mind for a body. playback_delay_s: nominal, where the configuration names none.
+
+    A sound card with fewer microphones than the body has is heard as the first of them.
+    """
+    mind = config.mind
     if mind.playback_delay_s is None:
-        mind = replace(mind, playback_delay_s=room.sound.loudspeaker.playback_delay_s)
-    return build_mind(mind, model, functools.partial(print, flush=True)), simulated
+        mind = replace(mind, playback_delay_s=playback_delay_s)
+    own, used = reachy_mini().mic_positions, len(config.sound.microphones)
+    if playback_delay_s is None and mind.mic_positions_m is None and used < len(own):
+        mind = replace(mind, mic_positions_m=tuple(map(tuple, own[:used].tolist())))
+    return build_mind(mind, report=functools.partial(print, flush=True))
 
 
 @contextmanager

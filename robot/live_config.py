@@ -6,9 +6,14 @@ from pathlib import Path
 from typing import Any, Literal, get_type_hints
 
 from firmware_bridge.bus_settings import BusSettings
+from robot.black_box.config import BoxConfig
+from robot.bodies.array_worker import ArraySettings
+from robot.bodies.camera_config import CameraDeviceConfig
+from robot.bodies.daemon_link import LinkSettings
 from robot.bodies.room.room import RoomConfig
 from robot.bodies.servo_loop import LoopSettings
-from robot.black_box.config import BoxConfig
+from robot.bodies.sound_config import SoundDeviceConfig
+from robot.bodies.touch_worker import TouchSettings
 from robot.config import MindConfig, read_toml
 from robot.config_keys import keys_of
 from robot.config_overlay import overlaid
@@ -27,6 +32,8 @@ class RunConfig:
 
     body: Literal["simulated", "device", "reachy-daemon", "servo-bus"] = "simulated"   # what it lives in
     engine: Literal["embedded", "realtime", "minicpm", "chat", "scripted"] = "embedded"   # what answers
+    senses: Literal["device", "simulated"] = "device"   # of reachy-daemon and servo-bus: sound card and camera, or the
+                                                        # simulated room, whose head then turns with the real joints
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +46,28 @@ class ServoBusConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class DaemonConfig:
+    """The robot's own daemon (`reachy-mini-daemon`)."""
+
+    host: str = "127.0.0.1"          # where it runs; over a network the robot moves late
+    port: int = 8000                 # of its HTTP and WebSocket
+    link: LinkSettings = field(default_factory=LinkSettings)
+    loop: LoopSettings = field(default_factory=LoopSettings)
+
+
+@dataclass(frozen=True, slots=True)
 class LiveConfig:
     """What a live run is built from."""
 
     run: RunConfig = field(default_factory=RunConfig)
     log: LogConfig = field(default_factory=LogConfig)
     box: BoxConfig = field(default_factory=BoxConfig)
+    sound: SoundDeviceConfig = field(default_factory=SoundDeviceConfig)
+    camera: CameraDeviceConfig = field(default_factory=CameraDeviceConfig)
     servo_bus: ServoBusConfig = field(default_factory=ServoBusConfig)
+    daemon: DaemonConfig = field(default_factory=DaemonConfig)
+    array: ArraySettings = field(default_factory=ArraySettings)
+    touch: TouchSettings = field(default_factory=TouchSettings)
     mind: MindConfig = field(default_factory=MindConfig)
     room: RoomConfig = field(default_factory=RoomConfig)
 

@@ -6,7 +6,9 @@ from calibration.body_model import reachy_mini
 from calibration.frames import frozen
 from calibration.health import Health
 from firmware_bridge.joint_reading import JointReading
+from firmware_bridge.touch import Touch
 from motion.intent import JointGoal
+from perception.audio.array_register import Reading
 from robot.bodies.joined import JoinedBody
 from robot.bodies.linked_joints import LinkedJoints
 from robot.bodies.pose_track import parked, upright
@@ -29,6 +31,9 @@ class Process:
     def health(self):
         told, self.told = self.told, ()
         return told
+
+    def heard(self):
+        return ()
 
     def write(self, goal):
         self.written.append(goal)
@@ -83,26 +88,63 @@ def test_goals_health_and_orders_cross(process):
         joints.fault(0.0, "servo_13", "hot")
 
 
+class Rest:
+    """Another body."""
+
+    def __init__(self):
+        self.seen = []
+
+    def read(self, index, t):
+        return Inputs(index, t, joints=JointReading(t, parked(BODY)), health=(Health(t, "camera", "gone"),))
+
+    def write(self, t, outputs):
+        self.seen.append(outputs)
+
+    def stop(self, stopped):
+        self.seen.append(stopped)
+
+    def close(self):
+        self.seen.append("closed")
+
+
+class Device:
+    """An array or a touch process."""
+
+    def __init__(self, found):
+        self.found, self.sent, self.closed = found, [], False
+
+    def poll(self):
+        return self.found
+
+    def send(self, order):
+        self.sent.append(order)
+
+    def close(self):
+        self.closed = True
+
+
 def test_a_joined_body_takes_all_but_joints_from_the_other(process):
-    seen = []
-
-    class Rest:
-        def read(self, index, t):
-            return Inputs(index, t, joints=JointReading(t, parked(BODY)), health=(Health(t, "camera", "gone"),))
-
-        def write(self, t, outputs):
-            seen.append(outputs)
-
-        def close(self):
-            seen.append("closed")
-
-    body, goal = JoinedBody(Rest(), process), JointGoal(0.0, parked(BODY), frozen(np.zeros(9)))
+    rest = Rest()
+    body, goal = JoinedBody(rest, process), JointGoal(0.0, parked(BODY), frozen(np.zeros(9)))
     process.given, process.told = JointReading(0.0, upright(BODY)), (Health(0.0, "servo_13", "gone"),)
     inputs = body.read(0, 0.0)
-    assert inputs.joints.position is not None and np.array_equal(inputs.joints.position, upright(BODY))
+    assert np.array_equal(inputs.joints.position, upright(BODY))
     assert [h.part for h in inputs.health] == ["camera", "servo_13"]
     body.write(0.0, Outputs(goal, live_generation=3))
-    assert process.written == [goal] and seen == [Outputs(None, live_generation=3)]
     body.stop(True)
     body.close()
-    assert process.orders == [True] and process.closed and seen[-1] == "closed"
+    assert process.written == [goal] and process.orders == [True] and process.closed
+    assert rest.seen == [Outputs(goal, live_generation=3), True, "closed"]
+
+
+def test_array_and_touch_join_in_and_a_body_without_joints_keeps_those_of_the_other():
+    lost, reading, touch = Health(0.0, "array", "degraded"), Reading(0.0, 1.2, True), Touch(0.0, "tap")
+    array, pads = Device([reading, lost]), Device([touch])
+    body = JoinedBody(Rest(), None, array, pads)
+    inputs = body.read(0, 0.0)
+    assert (inputs.array, inputs.touches) == ((reading,), (touch,)) and inputs.health[-1] == lost
+    assert np.array_equal(inputs.joints.position, parked(BODY))
+    body.write(0.0, Outputs(haptic="purr"))
+    body.stop(True)
+    body.close()
+    assert pads.sent == ["purr"] and not array.sent and array.closed and pads.closed

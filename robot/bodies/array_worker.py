@@ -21,6 +21,7 @@ LASTING = (NotFound, NoPermission, WrongDevice)     # told at once, and looked f
 class ArraySettings:
     """Section [array] of the configuration."""
 
+    on: bool = False                   # control the array over USB; off: it is a sound card and nothing else
     reads: bool = True                 # ask the array for its direction; not needed where raw microphones are recorded
     period_s: float = 0.1              # s between readings; the register's own pace
     search_s: float = 1.0              # s between two searches of a device that is not there

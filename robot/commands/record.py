@@ -6,7 +6,6 @@ from pathlib import Path
 from robot.commands import run as run_command
 from robot.config import header_of
 from robot.errors import BadRequest
-from robot.interaction.typed_people import conversation
 from robot.tape import NAME, TapeWriter
 
 
@@ -24,7 +23,7 @@ def run(options: argparse.Namespace) -> int:
     def watch(mind):
         tapes.append(TapeWriter(options.folder, header_of(mind.config),
                                 lambda text: print(text, file=sys.stderr, flush=True)))
-        return (tapes[0], conversation)
+        return (tapes[0],)
 
     try:
         return run_command.live(options, watch)

@@ -1,53 +1,99 @@
 """`talkover run`: the live runtime."""
 import argparse
+import functools
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
+from robot.black_box.forgetting import forgetting
+from robot.black_box.recorder import BlackBox
 from robot.clock import LiveClock
-from robot.interaction.typed_people import HELP, TypedPerson, conversation
-from robot.live import build_live, stopping
-from robot.live_config import read_live_config
+from robot.interaction.typed_people import HELP, ORDERS, TypedPerson, conversation
+from robot.live import Live, build_live, stopping
+from robot.live_config import LiveConfig, read_live_config
+from robot.places import state_folder
 from robot.runtime import GuardedMind, Observer
 from robot.runtime import run as run_loop
+from robot.service.serving import serving, supervised
+from robot.tick import Inputs, Tick
 
 BODIES = ("simulated", "device", "reachy-daemon", "servo-bus")
+ENGINES = ("embedded", "realtime", "minicpm", "chat", "scripted")
 EPILOG = """\
 SIGTERM or Ctrl-C parks the robot and ends. SIGUSR1 is the emergency stop: all joints decelerate and hold until SIGUSR2.
 
-With --body servo-bus the joints are real servos on the serial line that [servo_bus] device names, or the emulator:
-    python -m firmware_bridge.emulator --link /tmp/servos &
-    printf '[servo_bus]\\ndevice = "/tmp/servos"\\n' > bus.toml
-    talkover run --body servo-bus --config bus.toml
-What is heard and seen still comes from the simulated room, whose head turns with these joints.
+What to run with:
+  simulated      a room with you in it at the keyboard; needs nothing
+  device         sound card and camera of [sound] and [camera]; nothing moves
+  servo-bus      the same, and servos on the serial line of [servo_bus]
+  reachy-daemon  the same, and a Reachy Mini whose daemon listens at [daemon]
+With senses = "simulated" in [run] the last two hear and see the simulated room. A servo bus without a robot:
+  python -m firmware_bridge.emulator --link /tmp/servos &
+  printf '[run]\\nsenses = "simulated"\\n[servo_bus]\\ndevice = "/tmp/servos"\\n' > bus.toml
+  talkover run --body servo-bus --config bus.toml
+All settings with their reasons: talkover config --explain.
 """
-ENGINES = ("embedded", "realtime", "minicpm", "chat", "scripted")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--config", type=Path, metavar="FILE", help="TOML, sections [mind], [room], [servo_bus]")
-    parser.add_argument("--body", choices=BODIES, default="simulated", help="what it lives in (default simulated)")
-    parser.add_argument("--engine", choices=ENGINES, default="embedded", help="what answers (default embedded)")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="TOML; its sections: talkover config --explain")
+    parser.add_argument("--body", choices=BODIES, help="what it lives in (default: [run] body, else simulated)")
+    parser.add_argument("--engine", choices=ENGINES, help="what answers (default: [run] engine, else embedded)")
     parser.add_argument("--for", dest="seconds", type=float, metavar="S", help="end after so many seconds")
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = EPILOG
 
 
 def run(options: argparse.Namespace) -> int:
-    return live(options, lambda mind: (conversation,))
+    return live(options, lambda mind: ())
 
 
 def live(options: argparse.Namespace, watch: Callable[[GuardedMind], Iterable[Observer]]) -> int:
     """Run until SIGTERM, Ctrl-C, /quit or the time given; then park."""
-    clock = LiveClock()
-    mind, body = build_live(options.body, options.engine, read_live_config(options.config), clock.start)
-    person = TypedPerson(body.stop)
-    body.script = person
-    if not person.keyboard.closed and sys.stdin.isatty():
-        print(HELP, flush=True)
-    with stopping(body.stop) as signals:
+    clock, config = LiveClock(), config_of(options)
+    made = build_live(config, clock.start)
+    say = functools.partial(print, file=sys.stderr, flush=True)
+    box = BlackBox(config.box, made.mind, state_folder(), say, forgetting(made.mind, made.engine))
+    person = TypedPerson(made.body.stop, box.ask)
+    with ExitStack() as stack:
+        signals = stack.enter_context(stopping(made.body.stop))
+        stack.enter_context(box)
+        told: Iterable[Observer] = (conversation,)
+        if supervised():
+            told = stack.enter_context(serving(clock, made.mind, options.config, config))
+        else:
+            greet(made, person)
+
         def leaving() -> bool:
             over = options.seconds is not None and clock.now() >= options.seconds
             return bool(signals) or person.quits or over
-        run_loop(mind, body, clock, watch(mind), leaving=leaving)
+
+        observers = (typed(made, person), box, *watch(made.mind), *told)
+        run_loop(made.mind, made.body, clock, observers, leaving=leaving)
     return 0
+
+
+def config_of(options: argparse.Namespace) -> LiveConfig:
+    """The file's settings with the command line's over them."""
+    config = read_live_config(options.config)
+    chosen = {name: value for name in ("body", "engine") if (value := getattr(options, name)) is not None}
+    return replace(config, run=replace(config.run, **chosen))
+
+
+def greet(made: Live, person: TypedPerson) -> None:
+    if not person.keyboard.closed and sys.stdin.isatty():
+        print(HELP if made.room is not None else ORDERS, flush=True)
+
+
+def typed(made: Live, person: TypedPerson) -> Observer:
+    """Lets the person at the keyboard act: in the room, or, where there is none, once a tick."""
+    if made.room is not None:
+        made.room.script = person
+        return lambda inputs, tick: None
+
+    def orders(inputs: Inputs, tick: Tick) -> None:
+        person(inputs.t, None)
+
+    return orders

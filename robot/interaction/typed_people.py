@@ -12,9 +12,9 @@ from robot.errors import BadRequest
 from robot.tick import Inputs, Tick
 
 NAME = "you"
+ORDERS = "/halt stops all joints at once, /free ends that; /box keeps the last minutes; /quit"
 HELP = ("type what you say and press Enter. /nod /shake /wave /sigh /away /back (look away, look at the robot), "
-        "/walk DEGREES (0 in front, 90 left, 180 behind), /knock; /halt stops all joints at once, /free ends that; "
-        "/quit")
+        f"/walk DEGREES (0 in front, 90 left, 180 behind), /knock; {ORDERS}")
 ACTS = {"/nod": RoomPerson.nod, "/shake": RoomPerson.shake_head, "/wave": RoomPerson.wave, "/sigh": RoomPerson.sigh}
 WALK_DEG_S = 60.0
 
@@ -46,24 +46,41 @@ class Keyboard:
 
 @dataclass
 class TypedPerson:
-    """The room's script: called at the start of every tick."""
+    """The room's script: called at the start of every tick. Without a room only orders are obeyed."""
 
     halt: Callable[[bool], None]     # emergency stop of the joints, or its end
+    box: Callable[[str], None]       # writes the black box
     keyboard: Keyboard = field(default_factory=Keyboard)
     quits: bool = False
 
-    def __call__(self, t: float, room: Room) -> None:
+    def __call__(self, t: float, room: Room | None) -> None:
         for line in self.keyboard.lines():
             try:
-                self._do(t, line, room)
+                if not self._ordered(line):
+                    self._do(t, line, room)
             except BadRequest as error:
                 print(f"  ({error})")
 
-    def _do(self, t: float, line: str, room: Room) -> None:
-        person = room.person(NAME)
+    def _ordered(self, line: str) -> bool:
+        """Obeys what is no act of a person."""
+        match line.partition(" ")[0]:
+            case "/halt" | "/free" as word:
+                self.halt(word == "/halt")
+            case "/box":
+                self.box("asked at the keyboard")
+            case "/quit":
+                self.quits = True
+            case _:
+                return False
+        return True
+
+    def _do(self, t: float, line: str, room: Room | None) -> None:
         word, _, rest = line.partition(" ")
         if not line:
             return
+        if room is None:
+            raise BadRequest(f"this robot hears with its own microphones. {ORDERS}")
+        person = room.person(NAME)
         if word in ACTS:
             ACTS[word](person, t)
         elif word in ("/away", "/back"):
@@ -72,10 +89,6 @@ class TypedPerson:
             self._walk(t, rest, person)
         elif word == "/knock":
             room.noise(t, "knock")
-        elif word in ("/halt", "/free"):
-            self.halt(word == "/halt")
-        elif word == "/quit":
-            self.quits = True
         elif word.startswith("/"):
             print(f"  ({HELP})")
         else:
