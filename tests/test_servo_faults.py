@@ -79,7 +79,7 @@ def test_a_standing_overload_is_told_once_and_the_others_go_on():
 def test_an_overload_that_comes_back_for_eleven_hours_fills_no_log():
     """Field log F49, at the field's own length and pauses; a tick is two seconds, so that it takes one here."""
     two = tuple(servo for servo in BODY.servos if servo.id in (13, 14))
-    coarse = BusSettings(stall_s=5.0, watchdog_units=0x7F, retry_after_s=(4.0, 10.0, 60.0, 600.0))
+    coarse = BusSettings(stall_s=5.0, watchdog_units=0x7F, retry_after_s=(4.0, 10.0, 60.0, 600.0), look_period_s=60.0)
     bench = Bench(two, dt=2.0, settings=coarse, positions=NEUTRAL[[3, 4]])
     bench.emulator.dynamics.limp[:] = NEUTRAL[[3, 4]]              # such coarse steps would take its way up for a stall
     bench.emulator.fault(13, overload=True)

@@ -1,4 +1,4 @@
-"""A servo that gets hot, from the emulator's byte through pty, servo process and shared memory to what the mind reads."""
+"""A servo that gets hot, from the emulator's byte through pty and servo process to what the mind reads."""
 import numpy as np
 import pytest
 
