@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from calibration.health import Health
 from perception.audio.aec import Cancelled, CancellerConfig, EchoCanceller
 from perception.audio.alignment import Alignment, AlignmentConfig
-from perception.audio.block import BLOCK, AudioBlock, Samples
+from perception.audio.block import BLOCK, SAMPLE_RATE_HZ, AudioBlock, Samples
 from perception.audio.ego_noise import EgoNoiseConfig, MotorActivity
 from perception.audio.evidence import Evidence, EvidenceConfig, EvidenceStreams
 from perception.audio.microphones import Microphones, MicrophonesConfig
@@ -47,9 +47,11 @@ class FrontEnd:
         self._alignment = Alignment(playback_delay_s, self._canceller.history, config.alignment)
         self._motors = MotorActivity(config.ego_noise)
         self._evidence = EvidenceStreams(mic_positions, config.evidence, config.ego_noise)
+        self._newest: float | None = None          # s, of the block before
 
     def step(self, block: AudioBlock, commanded_velocity: NDArray[np.float64]) -> Fronted:
         """commanded_velocity (9,) rad/s in the order of JOINTS."""
+        self._skip_lost(block)
         checked = self._microphones.step(block)
         far = self._alignment.far(checked.reference)
         cancelled = self._canceller.step(checked.mics, far, checked.usable)
@@ -61,6 +63,14 @@ class FrontEnd:
         loudspeaker = self._alignment.health(block.t)
         return Fronted(cancelled, evidence, checked.usable, activity, checked.reference, self._alignment.known,
                        slipped, (*checked.health, *((loudspeaker,) if loudspeaker else ())))
+
+    def _skip_lost(self, block: AudioBlock) -> None:
+        """What was lost before the block is missing in the past of the reference too, by the block's own time."""
+        newest, self._newest = self._newest, block.t
+        if block.gap and newest is not None:
+            lost = round((block.t - newest) * SAMPLE_RATE_HZ) - BLOCK
+            if lost > 0:
+                self._canceller.replace_far(self._alignment.skipped(lost))
 
     def _realign(self, mic: Samples, cancelled: Cancelled, first: int) -> bool:
         move = self._alignment.moved(mic, cancelled.echo[first], cancelled.residual[first])
