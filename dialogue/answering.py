@@ -21,6 +21,7 @@ class AnsweringConfig:
     silence: float = 8.0           # s from a committed turn (or in mid-reply) without sound until the robot says so
     facing_wait: float = 1.5       # s after the commit that a ready answer waits for the head to face the person
     resumes: int = 2               # false interruptions after which an answer goes on; a third means something
+    news: float = 60.0             # s that something to announce waits for a free floor; later it is no news
     act_after: float = 0.3         # s after the commit before a tool acts: a correction begun by then is heard by then
 
 
@@ -78,6 +79,7 @@ class Answering:
         self.asked = False                                 # the robot's last words were a question
         self.calls: list[ToolCall] = []                    # tools that wait for their moment
         self._generation = 0
+        self._news = ("", 0.0)                             # words to announce, and since when (s)
         self._sound_at = 0.0                               # s, last time the running reply made progress
         self._told = ""
 
@@ -112,6 +114,14 @@ class Answering:
         self.speaker.begin(generation)
         self.running = Answer(generation, notes.t)
         notes.ask(Prompt(notes.t, text, generation))
+
+    def announce(self, notes: Notes, words: str, anybody: bool) -> None:
+        """Say words of the robot's own once the floor is free, if anybody can hear them. words: "" for nothing new."""
+        self._news = (words, notes.t) if words else self._news
+        waiting, since = self._news
+        if waiting and self.floor.state == "idle" and anybody and notes.t - since <= self.config.news:
+            self._news = ("", 0.0)
+            self.prompt(notes, f"say: {waiting}")
 
     def stop(self, notes: Notes, reason: str, onset: float | None) -> None:
         """Fall silent: somebody speaks over the robot."""

@@ -50,7 +50,7 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """Something to answer without a person's words: a greeting of somebody who came, `go on`, an unfinished rest."""
+    """Something to answer without a person's words: `greet ID`, `go on`, `cue:NAME`, or `say: WORDS` as they are."""
 
     t: float
     text: str
@@ -168,6 +168,7 @@ class EngineTrouble:
 
     reason: str
     generation: int | None = None
+    died: bool = False             # its process did, and is started again
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,8 +89,8 @@ class Dialogue:
         self._quiet_since = 0.0                         # s, when a person last made a sound
 
     def step(self, t: float, people: tuple[Person, ...], sight: Sight, sound: SoundScene, replies: tuple[Reply, ...],
-             blocks: int, head_yaw: float | None = None, parking: bool = False) -> Turn:
-        """The tick at t (s). head_yaw: rad in base, to answer whom it faces only; None: unknown. parking: the end."""
+             blocks: int, head_yaw: float | None = None, parking: bool = False, news: str = "") -> Turn:
+        """The tick at t (s). head_yaw: rad in base; None: unknown. parking: the end. news: of the robot, to say."""
         notes = Notes(t)
         if parking:
             return self._parked(notes, blocks)
@@ -99,6 +99,8 @@ class Dialogue:
         for reply in replies:
             self._take(notes, reply, people)
         self._decide(notes)
+        lately = 0.0 < self._quiet_since > t - self.config.answering.news     # somebody spoke, even if it forgot where
+        self.answering.announce(notes, news, lately or bool(people))
         look = self.attention.step(t, people, self.floor.state, head_yaw)
         self._act(notes, people)
         self.answering.start(notes, self.attention.facing(head_yaw))
@@ -148,7 +150,8 @@ class Dialogue:
         if verdict == "ask":
             self._asked = self.turns.ask(self.overlap.onset, notes.t)
             notes.ask(Candidate(notes.t, self._asked.turn or 0, self._asked.onset, notes.t))
-        ducks = verdict in ("duck", "ask") or (self.floor.state == "ducked" and self._waits(notes.t))
+        waits = self._asked is not None and notes.t - self._asked.last_voice < self.config.turns.ask_for
+        ducks = verdict in ("duck", "ask") or (self.floor.state == "ducked" and waits)
         self._listen(notes, sound, ducks, reason)
 
     def _listen(self, notes: Notes, sound: SoundScene, ducks: bool, reason: str) -> None:
@@ -163,10 +166,6 @@ class Dialogue:
             notes.tell("duck", onset=sound.onset, evidence=sound.evidence, step=self.manner.step)
         elif ducked and not low:
             self._release(notes, reason or "nobody was there")
-
-    def _waits(self, t: float) -> bool:
-        """A sound over the voice is being recognised."""
-        return self._asked is not None and t - self._asked.last_voice < self.config.turns.ask_for
 
     def _release(self, notes: Notes, reason: str) -> None:
         self._asked = None

@@ -17,6 +17,8 @@ from robot.config import MindConfig
 from robot.mind import Mind
 from robot.runtime import GuardedMind
 from robot.safety import Safety
+from robot.service.sparing import Sparing
+from robot.service.vitals import Degradation
 
 
 def _with_delay(config: MindConfig) -> DialogueConfig:
@@ -44,5 +46,6 @@ def build_mind(config: MindConfig, body: BodyModel | None = None,
         dialogue=Dialogue(_with_delay(config)),
         mover=Mover(body, np.random.default_rng([config.seed, 1]), config.motion),
         touch=TouchReplies(config.touch),
+        sparing=Sparing(Degradation(config.vitals)),
     )
     return GuardedMind(mind, Safety(body, config.safety), config, report)

@@ -15,13 +15,14 @@ from perception.audio.array_register import Reading
 from perception.audio.block import AudioBlock
 from perception.vision.frame import Detection, FaceFrame
 from robot.errors import BadRequest
+from robot.service.vitals import ProcessVitals, Vitals
 from robot.tick import Inputs, Outputs
 
 _ENGINE = [value for value in vars(engine).values()
            if isinstance(value, type) and dataclasses.is_dataclass(value)]
 KNOWN: dict[str, type] = {cls.__name__: cls for cls in (
     Inputs, Outputs, Health, JointReading, JointGoal, MotionIntent, Gaze, AudioBlock, Detection, FaceFrame, Reading,
-    Touch, *_ENGINE)}
+    Touch, Vitals, ProcessVitals, *_ENGINE)}
 
 
 def encoded(value: Any) -> str:

@@ -14,6 +14,7 @@ from perception.people import PeopleConfig
 from perception.vision.eyes import EyesConfig
 from robot.errors import BadRequest
 from robot.safety import SafetyConfig
+from robot.service.vitals import VitalsConfig
 from robot.settings import filled
 
 Positions = tuple[tuple[float, float, float], ...]
@@ -33,6 +34,7 @@ class MindConfig:
     touch: TouchConfig = field(default_factory=TouchConfig)
     motion: MotionConfig = field(default_factory=MotionConfig)
     safety: SafetyConfig = field(default_factory=SafetyConfig)
+    vitals: VitalsConfig = field(default_factory=VitalsConfig)
 
 
 def plain(config: Any) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from perception.audio.ears import Ears
 from perception.people import People
 from perception.pose_history import PoseHistory
 from perception.vision.eyes import Eyes
+from robot.service.sparing import Sparing
 from robot.tick import Inputs, Outputs, Tick, health_events
 
 
@@ -28,6 +29,7 @@ class Mind:
     mover: Mover
     resting: Resting = field(default_factory=Resting)
     touch: TouchReplies = field(default_factory=TouchReplies)
+    sparing: Sparing = field(default_factory=Sparing)
 
     def tick(self, inputs: Inputs) -> Tick:
         t = inputs.t
@@ -36,10 +38,12 @@ class Mind:
         sound = self.ears.step(inputs.audio, poses, self.mover.commanded_velocity, inputs.array)
         sight = self.eyes.step(t, inputs.faces, poses)
         seen = self.people.step(t, sound, sight)
-        turn = self.dialogue.step(t, seen, sight, sound, inputs.replies, len(inputs.audio),
-                                  None if self.resting.wished else poses.at(t).yaw, inputs.parking)
+        means = self.sparing.step(inputs, seen)
+        faced = None if self.resting.wished or means.lies else poses.at(t).yaw
+        turn = means.spare(self.dialogue.step(t, seen, sight, sound, inputs.replies, len(inputs.audio), faced,
+                                              inputs.parking, means.announces))
         felt, haptic = self.touch.step(t, inputs.touches, seen, turn.intent, sound.speech or sound.duck)
         intent = self.resting.step(felt, inputs.joints)
         goal = self.mover.step(t, intent, turn.spoken, inputs.joints)
-        outputs = Outputs(goal, turn.speaker, turn.live_generation, turn.requests, haptic)
+        outputs = Outputs(goal, turn.speaker, turn.live_generation, turn.requests, haptic, means.camera_fps)
         return Tick(outputs, sound, sight, seen, intent, turn.floor, health_events(sound.health) + turn.events)

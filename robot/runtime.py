@@ -2,7 +2,7 @@
 import math
 import traceback
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Protocol
 
@@ -73,7 +73,9 @@ def run(mind: GuardedMind, body: Body, clock: Clock, observers: Iterable[Observe
             t = clock.wait(index)
             if finished(t) or t >= parked_at:
                 break
-            inputs = body.read(index, t)
+            late, inputs = clock.lateness(index), body.read(index, t)
+            if late > inputs.late:
+                inputs = replace(inputs, late=late)
             if leaving():
                 inputs, parked_at = replace(inputs, parking=True), min(parked_at, t + PARK_S)
             tick = mind.tick(inputs)

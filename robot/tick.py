@@ -13,6 +13,7 @@ from perception.audio.block import AudioBlock
 from perception.audio.scene import SoundScene
 from perception.people import Person
 from perception.vision.frame import FaceFrame, Sight
+from robot.service.vitals import Vitals
 
 __all__ = ["TICK_S", "Event", "Health", "Inputs", "Outputs", "Tick", "health_events"]
 
@@ -38,6 +39,8 @@ class Inputs:
     parking: bool = False                   # the run is about to end: be silent and go to sleep
     array: tuple[Reading, ...] = ()         # of an array that gives a direction instead of its microphones
     touches: tuple[Touch, ...] = ()
+    vitals: Vitals | None = None            # of the machine, once a second; None: nothing new
+    late: float = 0.0                       # s after its deadline at which this tick began
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,7 @@ class Outputs:
     live_generation: int = 0                # blocks of any other reply must not reach the loudspeaker
     requests: tuple[Request, ...] = ()      # for the engine
     haptic: str | None = None               # a pattern to begin now, `rest` to end one; None: as it is
+    camera_fps: float | None = None         # at most so many pictures a second, 0: none; None: as configured
 
 
 @dataclass(frozen=True, slots=True)

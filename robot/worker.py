@@ -45,7 +45,7 @@ def cancels_reply(request: Any, running: Any) -> bool:
 
 def engine_trouble(error: BaseException, running: Any) -> EngineTrouble:
     """What the mind is told when an engine crashed on `running`."""
-    return EngineTrouble(f"{type(error).__name__}: {error}", getattr(running, "generation", None))
+    return EngineTrouble(f"{type(error).__name__}: {error}", getattr(running, "generation", None), died=True)
 
 
 @dataclass

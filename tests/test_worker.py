@@ -74,7 +74,7 @@ def test_a_crash_is_told_and_a_fresh_engine_answers_the_next_request():
     worker.submit(0.0, Prompt(0.0, "a", 7))
     replies = worker.poll(5.0)
     assert kinds(replies) == ["Clause", "EngineTrouble"]
-    assert replies[1] == EngineTrouble("RuntimeError: engine fell over", 7)
+    assert replies[1] == EngineTrouble("RuntimeError: engine fell over", 7, died=True)
     worker.submit(6.0, Prompt(6.0, "b", 8))
     assert kinds(worker.poll(9.0)) == ["Clause"] * 3 + ["ReplyDone"]
 

@@ -47,6 +47,8 @@ class Companion:
 
     def prompted(self, text: str, t: float) -> Plan:
         """The reply to a prompt of the mind: `greet ID`, `cue:nods`, `cue:shakes_head`, `go on`."""
+        if text.startswith("say: "):
+            return Plan(text.removeprefix("say: "))
         if text.startswith("greet "):
             person = text.removeprefix("greet ")
             return Plan(self.next_of("greetings").format(name=introduced(self.memory.name(person))))

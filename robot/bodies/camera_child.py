@@ -28,7 +28,7 @@ DEVICE_TRIES = 50          # grabs in a row without a picture: the camera is gon
 
 @dataclass(frozen=True)
 class CameraSetup:
-    """What the camera process is told first; afterwards only numbers: pictures a second."""
+    """What the camera process is told first; afterwards only numbers: pictures a second, 0 to close it."""
 
     config: CameraDeviceConfig
     start: float                       # s, monotonic clock at the run's t = 0
@@ -135,6 +135,10 @@ class CameraChild:
         pause, longest = self.setup.config.backoff_s
         again = pause
         while not self.channel.closed:
+            if self.fps == 0:
+                self.channel.wait(BEAT_S)
+                self._listen()
+                continue
             try:
                 camera = Camera(self.setup.config)
                 try:
@@ -153,7 +157,7 @@ class CameraChild:
     def _watch(self, camera: Camera) -> None:
         for t, picture in camera.pictures(self._due):
             self._listen()
-            if self.channel.closed:
+            if self.channel.closed or self.fps == 0:
                 return
             if picture is None:
                 continue
@@ -163,7 +167,7 @@ class CameraChild:
             self._said = time.monotonic()
 
     def _due(self, t: float) -> bool:
-        return t - self._looked >= 0.9 / self.fps      # a device's own pace is never quite even
+        return self.fps > 0 and t - self._looked >= 0.9 / self.fps      # a device's own pace is never quite even
 
     def _listen(self) -> None:
         for fps in self.channel.receive():

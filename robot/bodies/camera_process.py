@@ -62,7 +62,7 @@ class CameraProcess:
         return (*told, *self.child.health())
 
     def pace(self, fps: float) -> None:
-        """Look at so many pictures a second from now on."""
+        """Look at so many pictures a second from now on; 0 closes the camera."""
         if fps != self._fps:
             self._fps = fps
             if self.child.channel is not None:

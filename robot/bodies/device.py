@@ -45,7 +45,8 @@ class DeviceBody:
                 self.engine.submit(t, request)
         if self.camera is not None and outputs.joints is not None:
             config = self.camera.config
-            self.camera.pace(config.fps if outputs.joints.torque else config.asleep_fps)
+            own = config.fps if outputs.joints.torque else config.asleep_fps
+            self.camera.pace(own if outputs.camera_fps is None else min(own, outputs.camera_fps))
 
     def stop(self, stopped: bool) -> None:
         """Nothing in here moves."""

@@ -12,6 +12,7 @@ from perception.audio.block import BLOCK_S, AudioBlock
 from perception.vision.frame import FaceFrame
 from robot.bodies.linked_joints import LinkedJoints
 from robot.bodies.room.array_readings import ArrayReadings
+from robot.bodies.room.board import Board
 from robot.bodies.room.eyesight import Eyesight
 from robot.bodies.room.people import PersonScript
 from robot.bodies.room.room import Room, RoomConfig
@@ -46,6 +47,7 @@ class SimulatedBody:
         self._arrival = Arrival(self.config.bursts, np.random.default_rng([seed, 52]))
         self.room.gate.queue.extend([SILENCE] * (self.config.sound.loudspeaker.queue_blocks + self.config.bursts - 1))
         self.room.turn_head(self.joints.pose)
+        self.board = Board()
         self._t: float | None = None
         self._captured = 0                       # blocks
         self._gap = False
@@ -70,8 +72,9 @@ class SimulatedBody:
         frames, trouble = self._looked(t)
         replies = () if self.engine is None else tuple(self.engine.poll(t))
         array = () if self._register is None else self._register.step(t)
+        vitals, late = self.board.step(t, self.room.faults.active(t, "board"))
         return Inputs(index, t, blocks, reading, frames, replies, (*health, *trouble), array=array,
-                      touches=self.room.skin.step(t, dt))
+                      touches=self.room.skin.step(t, dt), vitals=vitals, late=late)
 
     def _listened(self, t: float, velocity) -> tuple[AudioBlock, ...]:
         """Blocks that were recorded and have arrived by t."""
@@ -97,6 +100,7 @@ class SimulatedBody:
     def write(self, t: float, outputs: Outputs) -> None:
         """Joint goals for the next exchange, blocks for the loudspeaker's queue, requests for the engine."""
         self._goal = outputs.joints
+        self.eyesight.most_fps = outputs.camera_fps
         for request in outputs.requests:
             if isinstance(request, Cancel):
                 self.room.played.cancel(request.generation)
@@ -108,7 +112,7 @@ class SimulatedBody:
             self.room.skin.haptics.start(outputs.haptic)
 
     def fault(self, t: float, of: str, kind: str, for_s: float | None = None) -> None:
-        """A device fails: microphone, loudspeaker, camera, array (gone, ...), servo_ID or servo_bus (see servos.py)."""
+        """A device fails: one of faults.KINDS, servo_ID or servo_bus (see servos.py)."""
         if of.startswith("servo_"):
             self.joints.fault(t, of, kind, for_s)
         else:

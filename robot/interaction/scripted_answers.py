@@ -27,6 +27,7 @@ def _fetch(colour: str) -> Rule:
 
 
 RULES = (
+    Rule(r"^say: (.*)$", "{0}"),
     Rule(r"^\W*((no|oh|please)\W+)?(stop|quiet|be quiet|enough|silence)\W*$", ""),
     Rule(r"\bstory\b", STORY),
     Rule(r"\bgo on\b|\bcontinue\b", "Yes. The old clock ticked on, a little prouder than before."),

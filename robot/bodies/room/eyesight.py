@@ -21,7 +21,8 @@ class Eyesight:
     config: CameraConfig
     detector: Worker | None
     rng: np.random.Generator
-    pictures: int = 0                          # taken so far
+    most_fps: float | None = None              # pictures a second that are wanted, 0: none; None: all
+    pictures: int = 0                          # exposures so far
     last: tuple[float, Picture] | None = None  # (t_capture, picture) of the newest exposure
     _renderer: Renderer | None = None
     _on_the_way: deque[tuple[float, float, Picture]] = field(default_factory=deque)
@@ -40,7 +41,7 @@ class Eyesight:
         while (middle := self._phase + self.pictures / self.config.fps) + half <= t:
             self.pictures += 1
             late = self.rng.uniform(*self.config.latency_s)
-            if works:
+            if works and self._wanted(middle):
                 picture = self._renderer.picture(pose_at(middle - half), pose_at(middle), pose_at(middle + half),
                                                  seen_at(middle))
                 self.last = (middle, picture)
@@ -50,3 +51,10 @@ class Eyesight:
             arrived, middle, picture = self._on_the_way.popleft()
             self.detector.submit(arrived, (middle, picture))
         return tuple(self.detector.poll(t))
+
+    def _wanted(self, middle: float) -> bool:
+        """Pictures come at the camera's own moments; at a lower rate some of them are left out."""
+        if self.most_fps is None:
+            return True
+        last = -np.inf if self.last is None else self.last[0]
+        return self.most_fps > 0 and middle - last >= 0.9 / self.most_fps

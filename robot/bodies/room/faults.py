@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from robot.errors import BadRequest
 
 KINDS = {"microphone": ("gone", "stall", "garbage"), "loudspeaker": ("gone", "stall", "slow", "hot"),
-         "camera": ("gone", "stall"), "array": ("gone", "stall")}
+         "camera": ("gone", "stall"), "array": ("gone", "stall"), "board": ("hot", "slow", "full")}
 
 
 @dataclass
