@@ -1,5 +1,7 @@
 """Where ticks come from: the machine's monotonic clock, or pure counting."""
+import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -28,19 +30,32 @@ class VirtualClock:
 
 @dataclass
 class LiveClock:
-    """Absolute deadlines on CLOCK_MONOTONIC, so that a late tick does not shift the ones after it."""
+    """Absolute deadlines on CLOCK_MONOTONIC, so that a late tick does not shift the ones after it.
+
+    With real devices a robot that was held up must not live through the missed ticks in a rush: from `most_late` on
+    they are dropped. A simulated room loses no time; it only becomes slow.
+    """
 
     start: float = field(default_factory=time.monotonic)
+    most_late: float = math.inf      # s
+    now_s: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    _dropped: int = 0                # ticks
 
     def wait(self, index: int) -> float:
-        remaining = index * TICK_S - self.now()
+        remaining = self._due(index) - self.now()
         if remaining > 0:
-            time.sleep(remaining)
-        return index * TICK_S
+            self.sleep(remaining)
+        elif -remaining > self.most_late:
+            self._dropped += round(-remaining / TICK_S)
+        return self._due(index)
 
     def now(self) -> float:
         """Seconds since the start of the run."""
-        return time.monotonic() - self.start
+        return self.now_s() - self.start
 
     def lateness(self, index: int) -> float:
-        return max(0.0, self.now() - index * TICK_S)
+        return max(0.0, self.now() - self._due(index))
+
+    def _due(self, index: int) -> float:
+        return (index + self._dropped) * TICK_S
