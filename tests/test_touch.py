@@ -43,7 +43,8 @@ def test_a_hand_over_two_pads_strokes_and_is_told_at_the_second():
 
 
 def test_contact_that_comes_and_goes_on_one_pad_is_a_stroke():
-    assert kinds([(0, 1.0 + 0.3 * k, 1.15 + 0.3 * k) for k in range(3)], pads=1) == ["stroke"]
+    (t, kind), = felt([(0, 1.0 + 0.2 * k, 1.06 + 0.2 * k) for k in range(3)], pads=1)
+    assert kind == "stroke" and t == pytest.approx(1.41, abs=0.02), "at the third contact"
 
 
 def test_one_pad_passed_slowly_is_a_stroke():
@@ -100,7 +101,7 @@ def test_rest_fades_a_pattern_out():
         strong = haptics.step(DT)
     haptics.start(REST)
     fading = [haptics.step(DT) for _ in range(round(EDGE_S / DT))]
-    assert strong > 0.2 and fading == sorted(fading, reverse=True) and fading[-1] == 0.0
+    assert strong > 0.2 and fading == sorted(fading, reverse=True) and fading[0] > 0.1 and fading[-1] == 0.0
 
 
 @settings(max_examples=30, deadline=None, derandomize=True)
@@ -169,11 +170,16 @@ def test_pins_that_are_taken_are_told_once_and_tried_again(board):
     loop.close()
 
 
-def test_a_board_without_its_driver_is_told():
+def test_a_board_without_its_driver_is_told_once_and_not_tried_with_every_step():
+    tries = []
+
     def absent(settings):
+        tries.append(settings)
         raise PinTrouble("BadPinFactory: none of the pin libraries works here")
 
-    assert TouchLoop(TouchSettings(motor=18), absent).step(0.0, ("purr",))[0].reason.startswith("BadPinFactory")
+    loop = TouchLoop(TouchSettings(motor=18), absent)
+    told = [v for k in range(2500) for v in loop.step(k * DT, ("purr",))]
+    assert [h.level for h in told] == ["gone"] and told[0].reason.startswith("BadPinFactory") and len(tries) == 3
 
 
 @pytest.mark.parametrize("wrong", [{"pads": (17, 17)}, {"pads": (40,)}, {"motor": 17, "pads": (17,)},
