@@ -54,6 +54,18 @@ def test_it_arrives_where_the_mind_wants_it(start, goal):
     np.testing.assert_array_equal(sent, goal)
 
 
+def test_goals_beyond_the_limits_end_at_them_and_a_joint_that_began_outside_comes_in():
+    one, goal = follower(), np.full(9, 3.0)
+    for joint in range(9):
+        one.begin(0.0, joint, 2.5 if joint == 3 else 1.0)
+    path = np.array([one.follow(k * DT, goal, 1.0) for k in range(300)])
+    np.testing.assert_array_equal(path[-1], 2.0)
+    assert np.delete(path, 3, axis=1).max() <= 2.0
+    fast = np.array([one.follow(3 + k * DT, np.full(9, 2.0 - 2.5 * k * DT), 1.0) for k in range(60)])
+    back = np.array([one.follow(3.6 + k * DT, np.full(9, 0.5 + 4.0 * k * DT), 1.0) for k in range(100)])   # runs into it
+    assert back.max() <= 2.0 and fast.min() >= -2.0
+
+
 def test_within_limits_goals_pass_unchanged_from_the_first_one_on():
     one = follower()
     path = [np.full(9, 0.8 * np.cos(k * 0.03)) for k in range(300)]      # from rest, 412 deg/s^2
@@ -107,6 +119,21 @@ def test_the_way_back_is_smooth_and_platform_joints_arrive_together():
     assert np.abs(np.diff(speed, axis=0)).max() / DT < 9.0          # rad/s^2: no jerk at either end
     arrived = [int(np.argmax(np.abs(np.array(path)[:, j] - goal[j]) < 1e-9)) for j in range(1, 7)]
     assert len(set(arrived)) == 1
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.2])
+def test_a_goal_that_jumps_is_approached_softly_also_after_a_pause_on_the_way(pause):
+    one, path, t = follower(), [], 0.0
+    for joint in range(9):
+        one.begin(0.0, joint, 0.0)
+    one.follow(0.0, np.zeros(9), 1.0)
+    for k in range(300):
+        t += DT + (pause if k == 40 else 0.0)
+        path.append(one.follow(t, np.full(9, 1.0), 1.0).copy())
+    speed = np.diff(path, axis=0) / DT
+    assert speed.max() <= SETTINGS.catch_up_rad_s * 1.01 and speed.min() >= 0
+    assert speed[39].max() == 0 or not pause
+    np.testing.assert_array_equal(path[-1], 1.0)
 
 
 def motion(kind: int, size: float, t: float) -> np.ndarray:

@@ -59,10 +59,10 @@ class ServoChild:
             wait = due - time.monotonic()
             if wait > 0:
                 time.sleep(wait)
-            elif wait < -period:
-                due -= wait             # too late to catch up: drop the ticks that were missed
             now = time.monotonic()
             self._tick(now - start, now - due)
+            if now - due > period:
+                due = now               # too late to catch up: drop the ticks that were missed
             if self.loop.closing:
                 closing_at = closing_at or due
                 if due - closing_at > CLOSING_S:
