@@ -3,6 +3,7 @@ import os
 
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):  # one thread: a second one would hold the tick up
     os.environ.setdefault(_variable, "1")
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # onnxruntime's builds report their use to their maker otherwise
 
 import argparse
 import importlib
