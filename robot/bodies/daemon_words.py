@@ -4,7 +4,6 @@ Daemon's words: pollen-robotics/reachy_mini, src/reachy_mini/io/protocol.py and 
 commands are never answered on this socket; what came of them is seen in what it says unasked.
 """
 import json
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +11,7 @@ from calibration.frames import Array, frozen
 from perception.audio.array_register import Reading as ArrayReading
 
 LONGEST = 65_536           # characters; what we read has a few hundred, recordings of other clients have millions
+LARGEST = 1e6              # of a number: no angle, length or rotation has more, nor has anything that is not finite
 MODES = ("enabled", "disabled", "gravity_compensation")
 STATE_PATH = ("/api/state/ws/full?frequency=10&with_doa=true&with_head_pose=false&with_body_yaw=false"
               "&with_antenna_positions=false")      # motor mode and the array's direction, ten times a second
@@ -135,8 +135,8 @@ def _numbers(value: Any, count: int) -> list[float] | None:
     """A list of so many finite numbers, or None."""
     if not isinstance(value, list) or len(value) != count:
         return None
-    good = all(isinstance(number, int | float) and not isinstance(number, bool) and abs(number) < 1e6
-               and math.isfinite(number) for number in value)
+    good = all(isinstance(number, int | float) and not isinstance(number, bool) and abs(number) < LARGEST
+               for number in value)
     return [float(number) for number in value] if good else None
 
 
