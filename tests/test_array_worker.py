@@ -6,7 +6,10 @@ from calibration.health import Health
 from firmware_bridge.emulator.array_device import EmulatedArray
 from perception.audio.array_register import Reading
 from robot.bodies.array_worker import ArrayLoop, ArraySettings, MuteArray
+from robot.bodies.touch_worker import TouchSettings
 from robot.bodies.usb_bus import PyUsbBus
+from robot.errors import BadRequest
+from robot.settings import filled
 from tests.usb_array import EmulatedUsb
 
 
@@ -150,3 +153,14 @@ def test_a_persons_mute_button_is_not_undone():
 def test_an_angle_that_is_no_number_goes_on_to_the_register_that_tells_it(bench):
     bench.board.hears(float("nan"), True)
     assert np.isnan(readings(bench.run(0.1))[0].angle)
+
+
+def test_sections_of_the_configuration_are_read_and_refused_by_name():
+    array = filled(ArraySettings, {"microphone_gain": 5, "usb": {"deadline": 0.2}}, "x.toml: array")
+    assert (array.microphone_gain, array.usb.deadline) == (5.0, 0.2)
+    touch = filled(TouchSettings, {"pads": [17, 27], "motor": 18, "pull_up": True}, "x.toml: touch")
+    assert touch.pads == (17, 27) and touch.motor == 18 and touch.pull_up is True
+    with pytest.raises(BadRequest, match=r"x.toml: touch: pads and motor: expected different BCM pins"):
+        filled(TouchSettings, {"pads": [17, 17]}, "x.toml: touch")
+    with pytest.raises(BadRequest, match="microphone_gian"):
+        filled(ArraySettings, {"microphone_gian": 5}, "x.toml: array")
