@@ -52,16 +52,19 @@ class Keeper:
         try:
             self._door = door.listener(state)
             self._selector.register(self._door, selectors.EVENT_READ, self._open)
+            channel.send(("open",))
         except OSError as error:
             channel.send(("trouble", f"{error}: `talkover box` cannot reach this run"))
 
     def serve(self) -> None:
         """Until the run has ended and the last box is written."""
-        while not (self.ended and self.wish is None and self._writing is None):
-            for key, _ in self._selector.select():
-                key.data(key.fileobj)
+        while True:
             if self.wish is not None and self._writing is None and (self.ended or self.now >= self.wish.at):
                 self._write(self.wish)
+            if self.ended and self._writing is None:
+                return
+            for key, _ in self._selector.select():
+                key.data(key.fileobj)
 
     # from the run -------------------------------------------------------------------------------------------------
 

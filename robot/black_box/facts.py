@@ -1,13 +1,15 @@
 """What a tick leaves in a box that may keep no sound: plain values, and the JSON schemas they are written with."""
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from calibration.body_model import JOINTS
 from dialogue.events import Event
-from robot.tick import Inputs, Tick
+
+if TYPE_CHECKING:              # what they need is loaded in the run, not in the box's small process
+    from robot.tick import Inputs, Tick
 
 Facts = dict[str, dict[str, Any]]            # by channel
 EVERY = 10                                   # ticks: 10 Hz
@@ -39,7 +41,7 @@ SCHEMAS: Mapping[str, dict[str, Any]] = {
 }
 
 
-def facts_of(inputs: Inputs, tick: Tick) -> Facts:
+def facts_of(inputs: "Inputs", tick: "Tick") -> Facts:
     """Scene, joints and levels of one tick."""
     sound, goal, reading = tick.sound, tick.outputs.joints, inputs.joints
     bearing = sound.bearing

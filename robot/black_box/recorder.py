@@ -46,6 +46,7 @@ class BlackBox:
     forget: Callable[[], None] | None = None
     lost: int = 0                            # ticks that the child could not take
     boxes: int = 0                           # written in this run
+    open: bool = False                       # `talkover box` reaches this run
     _child: subprocess.Popen | None = None
     _channel: Channel | None = None
     _next: int = 0                           # index of the coming tick
@@ -134,6 +135,8 @@ class BlackBox:
             if self.forget is not None:
                 self.forget()
             self._begin(t)
+        elif told[0] == "open":
+            self.open = True
         else:
             self.report(f"black box: {told[1]}")
 
