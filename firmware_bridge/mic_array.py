@@ -2,20 +2,11 @@
 
 Every call ends within the deadline. A device that vanished is looked for again at the next call, whatever its address
 is then. Writes are read back. Nothing is written to flash but by `save`.
-
-Axes. The angle of the direction register counts from the array's x axis; the SDK of Reachy Mini documents it as 0 at
-the left, pi/2 in front (a line: or behind), pi at the right. So the array's x is `head` y, its y is `head` x, and its
-z points down. The sign of a line is then checked by what the same SDK says of its microphones, mic 0 at the right
-antenna, the last at the left: a file that runs the other way is turned about, because channels are counted by number,
-not by coordinate. Both are documents, not measurements on a robot.
 """
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Literal
 
-import numpy as np
-
-from calibration.frames import Array, frozen
 from firmware_bridge.array_commands import (
     BEFORE_GAIN,
     BUSY,
@@ -31,6 +22,7 @@ from firmware_bridge.array_commands import (
     packed,
     unpacked,
 )
+from firmware_bridge.array_products import LINE, MAJOR, PRODUCTS, SQUARE, Identity, Mute, in_head
 from firmware_bridge.control_transfers import (
     NoAnswer,
     NotFound,
@@ -39,33 +31,9 @@ from firmware_bridge.control_transfers import (
     Time,
     UsbBus,
     UsbDevice,
-    UsbTrouble,
     Vanished,
     WrongDevice,
 )
-
-LINE, SQUARE = 1, 2
-Mute = Literal["pin", "gain"]
-
-
-@dataclass(frozen=True, slots=True)
-class Product:
-    """An array that is known. mute: how it is muted; leds: its direction may freeze unless the LEDs show it (F08)."""
-
-    vendor: int
-    product: int
-    name: str
-    oldest: tuple[int, int, int]   # firmware that gives a direction
-    mute: Mute
-    leds: bool
-
-
-PRODUCTS = (
-    # SDK media/audio_doa.py: 2.1.0 or newer. What pin 30 does on this board is not published: muted by its gain
-    Product(0x38FB, 0x1001, "Reachy Mini Audio", (2, 1, 0), "gain", False),
-    Product(0x2886, 0x001A, "reSpeaker XVF3800 (or Reachy Mini Audio, old firmware)", (2, 0, 0), "pin", True),
-)
-MAJOR = 2                          # of the firmware whose commands this table has; XMOS' own (3.x) lacks resource 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +44,6 @@ class MicArraySettings:
     deadline: float = 0.3          # of one command with all its retries, and of a write with its check
     retry: float = 0.005           # between two tries of a busy device: it serves commands between audio frames
     origin_m: tuple[float, float, float] = (0.02, 0.0, 0.0)   # of the array in `head` (calibration.body_model)
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """What is connected."""
-
-    name: str
-    address: str                   # vendor:product
-    version: tuple[int, int, int]
-    mics: int
-    line: bool
-    positions: Array               # (mics, 3) m in `head`
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +142,12 @@ class MicArray:
             raise Refused("the gain from before is not known: set one, or restart the array")
         self._gain_before = None
 
+    def restart(self) -> None:
+        """Start the board anew, as after its plug was pulled: some list well and record zeros until then (F34)."""
+        with suppress(NoAnswer, Vanished):       # it may be quicker than its answer
+            self.write("REBOOT", (1,))
+        self.close()
+
     def save(self) -> None:
         """Write the present values to the array's flash: only when a person asks for it."""
         self.write("SAVE_CONFIGURATION", (1,))
@@ -270,17 +232,3 @@ class MicArray:
                 raise WrongDevice(f"no microphone array, only {others} of the same makers; expected {expected}")
             raise NotFound(f"no microphone array on USB; expected {expected}: plug it in")
         return self._device
-
-
-def in_head(file: Sequence[Value], mics: int, line: bool, origin_m: Sequence[float]) -> Array:
-    """Positions (mics, 3) m in `head` from AEC_MIC_ARRAY_GEO (see the axes above)."""
-    places = np.asarray(file, float).reshape(-1, 3)[:mics]
-    if len(places) < mics or not np.isfinite(places).all() or np.ptp(places, axis=0).max() == 0.0:
-        raise WrongDevice(f"the array tells no usable geometry: {np.round(places, 4).tolist()}")
-    placed = places[:, [1, 0, 2]] * (1, 1, -1)
-    if line and placed[0, 1] > placed[-1, 1]:
-        placed = placed * (-1, -1, 1)
-    return frozen(placed + np.asarray(origin_m))
-
-
-__all__ = ["Gains", "Identity", "MicArray", "MicArraySettings", "UsbTrouble", "in_head"]

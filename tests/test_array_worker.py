@@ -5,7 +5,7 @@ import pytest
 from calibration.health import Health
 from firmware_bridge.emulator.array_device import EmulatedArray
 from perception.audio.array_register import Reading
-from robot.bodies.array_worker import ArrayLoop, ArraySettings, MuteArray
+from robot.bodies.array_worker import ArrayLoop, ArraySettings, MuteArray, RestartArray
 from robot.bodies.touch_worker import TouchSettings
 from robot.bodies.usb_bus import PyUsbBus
 from robot.errors import BadRequest
@@ -164,3 +164,13 @@ def test_sections_of_the_configuration_are_read_and_refused_by_name():
         filled(TouchSettings, {"pads": [17, 17]}, "x.toml: touch")
     with pytest.raises(BadRequest, match="microphone_gian"):
         filled(ArraySettings, {"microphone_gian": 5}, "x.toml: array")
+
+
+def test_a_board_that_records_zeros_can_be_started_anew(bench):
+    bench.board.values["AUDIO_MGR_MIC_GAIN"] = (3.0,)
+    bench.run(1.0)
+    found = bench.run(2.0, RestartArray())
+    assert bench.board.restarts == 1 and bench.board.values["AUDIO_MGR_MIC_GAIN"] == (10.0,)
+    assert [level for level, _ in told(found)] == ["degraded", "ok"] and len(readings(found)) >= 19
+    bench.board.silent = 1                      # it restarts before it answers
+    assert [level for level, _ in told(bench.run(1.0, RestartArray()))] == ["degraded", "ok"]

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from calibration.body_model import line_array
 from firmware_bridge.array_commands import COMMANDS, packed, unpacked
+from firmware_bridge.array_products import in_head
 from firmware_bridge.control_transfers import (
     NoAnswer,
     NoPermission,
@@ -17,7 +18,7 @@ from firmware_bridge.control_transfers import (
     WrongDevice,
 )
 from firmware_bridge.emulator.array_device import FACTORY, EmulatedArray
-from firmware_bridge.mic_array import MicArray, MicArraySettings, in_head
+from firmware_bridge.mic_array import MicArray, MicArraySettings
 from perception.audio.array_register import ArrayRegister
 from robot.bodies.usb_bus import PyUsbBus
 from tests.usb_array import EmulatedUsb

@@ -38,6 +38,14 @@ class MuteArray:
     muted: bool
 
 
+@dataclass(frozen=True, slots=True)
+class RestartArray:
+    """An order: start the board anew; its sound card is gone for some seconds."""
+
+
+Order = MuteArray | RestartArray
+
+
 class ArrayLoop:
     """One array, stepped ten times a second."""
 
@@ -46,12 +54,12 @@ class ArrayLoop:
         self._array = MicArray(bus, time, settings.usb)
         self._ready = False                # greeted since it was connected
         self._muted = False                # by our order; a person's own mute button is not touched
-        self._order: MuteArray | None = None
+        self._order: Order | None = None
         self._good_at: float | None = None
         self._search_at = 0.0
         self._told: tuple[Level, str] | None = None
 
-    def step(self, t: float, orders: Sequence[MuteArray]) -> list[Reading | Health]:
+    def step(self, t: float, orders: Sequence[Order]) -> list[Reading | Health]:
         found: list[Reading | Health] = []
         if orders:
             self._order = orders[-1]
@@ -88,8 +96,12 @@ class ArrayLoop:
         version = ".".join(map(str, who.version))
         return self._tell(t, "ok", f"{who.name}, firmware {version}, {who.mics} microphones in {shape}")
 
-    def _obey(self, t: float, order: MuteArray) -> list[Health]:
-        """Mute or not; what cannot be done is told, and the direction goes on."""
+    def _obey(self, t: float, order: Order) -> list[Health]:
+        """Do it once; what cannot be done is told, and the direction goes on."""
+        if isinstance(order, RestartArray):
+            self._order, self._ready = None, False
+            self._array.restart()
+            return self._tell(t, "degraded", "started anew")
         try:
             if order.muted:
                 self._array.mute()
