@@ -180,7 +180,8 @@ def fault_figures(hours: float, seed: int) -> Iterator[str]:
         while storm.t < hours * 3600:
             storm.run(min(STORM_S, hours * 3600 - storm.t))
         used = time.process_time() - cpu
-        yield f"faults, {name}: {sum(storm.faults.values())} of {len(storm.faults)} kinds in {storm.t / 3600:.2f} h"
+        count, hours_done = sum(storm.faults.values()), storm.t / 3600
+        yield f"faults at a {name} rate: {count} of {len(storm.faults)} kinds, in {hours_done:.2f} h"
         yield (f"  joint jumps {len(storm.joint_jumps)}, goal jumps {len(storm.goal_jumps)}, wrong torque-offs "
                f"{len(storm.torque_offs)}, crashes {len(storm.crashes)}")
         yield (f"  largest way of a joint in 50 ms beyond its goals {storm.largest:.1f} deg; torque came on "
