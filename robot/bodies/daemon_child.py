@@ -27,10 +27,10 @@ from calibration.health import Health
 from robot.bodies.daemon_beat import PERIOD_S
 from robot.bodies.daemon_link import DaemonLink, LinkSettings
 from robot.bodies.daemon_words import STATE_PATH, state_of
+from robot.bodies.health_table import HealthTable
 from robot.bodies.joint_slots import (
     ORDERS,
     SIZES,
-    HealthTable,
     JointSetup,
     packed_bearing,
     packed_reading,

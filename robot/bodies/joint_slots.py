@@ -1,5 +1,4 @@
 """What the mind's process and a joint process share: the newest goal, order, reading, health and array reading."""
-import json
 import mmap
 import struct
 from dataclasses import dataclass
@@ -21,7 +20,6 @@ ORDERS = struct.Struct("<?")                       # emergency stop
 READING = struct.Struct(f"<d{N}d{N}?d?dd")         # t, position, torque, speed scale, park, cycle s, lateness s
 BEARING = struct.Struct("<dd?")                    # t, angle, speech
 SIZES = (256, 64, 512, 8192, 64)                   # bytes of each slot
-REASON = 160                                       # characters kept of a reason, so that all parts fit the slot
 
 
 @dataclass(frozen=True)
@@ -76,18 +74,3 @@ def packed_bearing(reading: ArrayReading) -> bytes:
 
 def unpacked_bearing(data: bytes) -> ArrayReading:
     return ArrayReading(*BEARING.unpack(data))
-
-
-class HealthTable:
-    """The state of each part that ever changed, with a count, in one slot."""
-
-    def __init__(self, slot: LatestValue):
-        self._slot = slot
-        self._parts: dict[str, tuple[int, float, str, str]] = {}
-
-    def add(self, changes: tuple[Health, ...]) -> None:
-        for change in changes:
-            count = self._parts.get(change.part, (0,))[0] + 1
-            self._parts[change.part] = (count, change.t, change.level, change.reason[:REASON])
-        if changes:
-            self._slot.write(json.dumps(self._parts).encode())

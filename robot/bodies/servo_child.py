@@ -15,7 +15,8 @@ from calibration.frames import Array
 from calibration.health import Health
 from firmware_bridge.bus_settings import BusSettings
 from firmware_bridge.servo_bus import BUS, ServoBus
-from robot.bodies.joint_slots import ORDERS, SIZES, HealthTable, JointSetup, packed_reading, slots, unpacked_goal
+from robot.bodies.health_table import HealthTable
+from robot.bodies.joint_slots import ORDERS, SIZES, JointSetup, packed_reading, slots, unpacked_goal
 from robot.bodies.real_time import SERVO_PRIORITY, real_time
 from robot.bodies.serial_port import SerialPort
 from robot.bodies.servo_loop import PART, LoopSettings, ServoLoop

@@ -15,6 +15,7 @@ import time
 from calibration.health import Health
 from dialogue.engine import SpeakerBlock
 from perception.audio.block import AudioBlock
+from robot.bodies.health_table import HealthTable
 from robot.bodies.real_time import SOUND_PRIORITY, real_time
 from robot.bodies.sound_backend import DeviceTrouble, SoundBackend, backend_named
 from robot.bodies.sound_card import SoundCard
@@ -22,7 +23,6 @@ from robot.bodies.sound_playback import Playback
 from robot.bodies.sound_slots import (
     ORDERS,
     SIZE,
-    HealthTable,
     SoundSetup,
     packed_block,
     shared,

@@ -18,7 +18,7 @@ Samples = NDArray[np.float32]
 @lru_cache(maxsize=8)
 def _phases(up: int, down: int) -> Samples:
     """(up, taps): the low-pass filter's polyphase branches, newest tap last."""
-    from scipy.signal import firwin      # takes half a second to load, and most devices need no filter
+    from scipy.signal import firwin  # takes half a second to load, and most devices need no filter
 
     taps = int(np.ceil(SPAN * max(1.0, down / up) / 2)) * 2
     lower = min(1.0, up / down)                       # the lower rate in units of the input's

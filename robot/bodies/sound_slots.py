@@ -10,7 +10,6 @@ import numpy as np
 from calibration.health import Health
 from dialogue.engine import SpeakerBlock
 from perception.audio.block import BLOCK, AudioBlock, frozen_samples
-from robot.bodies.joint_slots import HealthTable
 from robot.bodies.latest import LatestValue
 from robot.bodies.ring import Ring
 from robot.bodies.sound_config import SoundDeviceConfig
@@ -80,7 +79,3 @@ def told(slot: LatestValue) -> dict:
     """A slot of JSON; {} before the first write."""
     _, data = slot.read()
     return json.loads(data) if data else {}
-
-
-__all__ = ["BLOCKS", "ORDERS", "SIZE", "HealthTable", "Shared", "SoundSetup", "packed_block", "packed_spoken", "shared",
-           "told", "unpacked_block", "unpacked_spoken"]
