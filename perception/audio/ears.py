@@ -50,8 +50,9 @@ class Ears:
         self._barge_in = barge_in or BargeIn(config.barge_in)
         self._speech = SpeechActivity(config.speech)
         self._direction = Direction(mic_positions, config.direction) if len(mic_positions) > 1 else None
-        blind = self._direction is None and array_positions is not None
-        self._register = RegisterDirection(array_positions, config.register) if blind else None  # type: ignore
+        self._register: RegisterDirection | None = None
+        if self._direction is None and array_positions is not None:
+            self._register = RegisterDirection(array_positions, config.register)
         self._hum, self._prosody = Hum(config.hum), Prosody(config.prosody)
         self._scene = SoundScene(0.0)
         self._pace = 0.0

@@ -1,4 +1,5 @@
-"""The direction of a robot whose array gives no microphones: from its register, while our own detector hears one."""
+"""Direction for a robot whose array gives no raw microphones: from its register, while our own detector hears a voice.
+"""
 from collections.abc import Sequence
 
 from calibration.frames import Array
