@@ -17,8 +17,8 @@ from robot.mind_state import kept, laid_out, woken
 from robot.runtime import run
 from robot.simulation import build_simulation
 
-KEPT = (1, 97, 163, 260, 331)     # ticks: silence, the middle of her words, the answer, her stop over it, afterwards
-AFTER = 90                        # ticks that are compared
+KEPT = (97, 190, 270)             # ticks: in the middle of her words, of the answer, of her stop over it
+AFTER = 60                        # ticks that are compared
 
 
 def fingerprint(tick):
