@@ -198,6 +198,8 @@ class Answering:
         if answer is None or answer.local or trouble.generation not in (None, answer.generation):
             return
         self._say(notes, self.phrases.trouble, "the engine broke")
+        if trouble.died and answer.turn is not None:       # an apology that is lost too is not repeated
+            self._news = ("I am sorry, I lost my thread.", notes.t)
 
     # in time ------------------------------------------------------------------------------------------------------
 

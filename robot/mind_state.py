@@ -25,6 +25,7 @@ OTHERS = {
     "copyreg": {"_reconstructor"},
     "numpy": {"dtype"},
     "robot.mind_state": {"bound", "laid_out"},
+    "robot.service.stage_clock": {"bare"},
     "numpy._core.multiarray": {"scalar"},
     "numpy.random._pickle": {"__generator_ctor", "__bit_generator_ctor"},
     "numpy.random._pcg64": {"PCG64"},

@@ -2,7 +2,8 @@
 
 Both flavours hold an object with `handle(request) -> Iterator[Timed]` and behave alike: requests are worked on one
 after the other, replies come back in order, a request that cancels the running one stops it between two replies, a
-crash costs the running request, is reported as a reply and followed by a fresh object.
+crash costs the running request, is reported as a reply and followed by a fresh object. A child is the first that the
+system may end when memory is short: the mind and what moves the motors go on without it.
 """
 import socket
 import subprocess
@@ -16,6 +17,7 @@ from dialogue.engine import Cancel, Commit, EngineTrouble, Prompt, Resume, Timed
 from robot.channel import Channel
 
 RESTART_S = 1.0   # of an inline worker after a crash: about what a child process takes to load its models
+HELD = 512        # requests that wait for a child: 5 s of sound; older ones make no answer that anybody waits for
 
 Cancels = Callable[[Any, Any], bool]
 
@@ -116,50 +118,96 @@ class InlineWorker:
         self._job = self._pending = self._running = None
 
 
+@dataclass(frozen=True)
+class Ready:
+    """A child has built its handler, and works from now on."""
+
+
 @dataclass
 class ChildWorker:
-    """Works in a process of its own, restarted with a backoff when it dies.
+    """Works in a process of its own, restarted with a backoff when it dies or does not take requests any more.
 
-    make: importable callable `module:name` with keyword arguments; the child calls it to build the handler.
+    make: importable callable `module:name` with keyword arguments; the child calls it to build the handler. ready: what
+    the mind is told when a child (again) works. Requests that come while there is no child wait for the next one.
     """
 
     make: str
     arguments: dict[str, Any]
     trouble: Callable[[BaseException, Any], Any] = engine_trouble
-    backoff: tuple[float, float] = (0.5, 30.0)   # s, first and longest pause before a restart
+    ready: Callable[[float], Any] | None = None
+    backoff: tuple[float, float] = (0.2, 30.0)   # s, first and longest pause before a restart
+    lasts_s: float = 30.0                        # s of life after which a death counts as the first again
+    hangs_s: float = 30.0                        # s without taking a request; a model takes 10 s to load on a slow card
     deaths: int = 0
     _child: subprocess.Popen | None = None
     _channel: Channel | None = None
+    _began: float = 0.0
+    _took: float = 0.0                           # s, when it last took all requests
+    _pause: float = 0.0
     _restart_at: float = 0.0
     _last: Any = None
+    _held: deque = field(default_factory=lambda: deque(maxlen=HELD))
+    _spent: deque = field(default_factory=lambda: deque(maxlen=HELD))
+
+    @property
+    def pid(self) -> int | None:
+        return None if self._child is None else self._child.pid
+
+    @property
+    def waiting(self) -> int:
+        """Bytes that the child has not taken yet."""
+        return 0 if self._channel is None else self._channel.waiting
+
+    def spent(self) -> list[tuple[float, Any]]:
+        """(s of work, reply) of the replies since the call before."""
+        out = list(self._spent)
+        self._spent.clear()
+        return out
 
     def submit(self, t: float, request: Any) -> None:
         if getattr(request, "generation", None) is not None:
             self._last = request
         if self._start(t) and self._channel is not None:
             self._channel.send(request)
+        else:
+            self._held.append(request)
 
     def poll(self, t: float) -> list[Any]:
         if not self._start(t) or self._channel is None:
             return []
-        out = self._channel.receive()
-        if out:
-            self.deaths = 0
+        out = []
+        for timed in self._channel.receive():
+            if not isinstance(timed.reply, Ready):
+                self._spent.append((timed.cost, timed.reply))
+                out.append(timed.reply)
+            elif self.ready is not None:
+                out.append(self.ready(t))
+        if self._channel.waiting == 0:
+            self._took = t
         if self._channel.closed:
-            out.append(self.trouble(ChildProcessError(f"{self.make} died"), self._last))
-            self.deaths += 1
-            self._restart_at = t + min(self.backoff[0] * 2 ** (self.deaths - 1), self.backoff[1])
-            self.close()
+            out.append(self._bury(t, "died"))
+        elif t - self._took > self.hangs_s:
+            out.append(self._bury(t, f"took nothing for {self.hangs_s:.0f} s and was ended"))
         return out
+
+    def _bury(self, t: float, how: str) -> Any:
+        self.deaths += 1
+        first, longest = self.backoff
+        self._pause = first if t - self._began > self.lasts_s else min(max(first, 2 * self._pause), longest)
+        self._restart_at = t + self._pause
+        self.close()
+        return self.trouble(ChildProcessError(f"{self.make} {how}"), self._last)
 
     def _start(self, t: float) -> bool:
         if self._child is None and t >= self._restart_at:
             ours, theirs = socket.socketpair()
-            self._child = subprocess.Popen([sys.executable, "-m", "robot.worker_child", str(theirs.fileno())],
-                                           pass_fds=[theirs.fileno()])
+            command = [sys.executable, "-m", "robot.worker_child", str(theirs.fileno()), self.make]
+            self._child = subprocess.Popen(command, pass_fds=[theirs.fileno()])
             theirs.close()
-            self._channel = Channel(ours)
-            self._channel.send((self.make, self.arguments))
+            self._channel, self._began, self._took = Channel(ours), t, t
+            for request in ((self.make, self.arguments), *self._held):
+                self._channel.send(request)
+            self._held.clear()
         return self._child is not None
 
     def close(self) -> None:

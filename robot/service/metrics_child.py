@@ -1,0 +1,79 @@
+"""The metrics process's own program: `python -m robot.service.metrics_child FD`. Started by metrics_process.
+
+Answers Prometheus from what the mind's process put into shared memory; threads are allowed in here. It ends when the
+parent hangs up.
+"""
+import mmap
+import os
+import signal
+import socket
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from robot.bodies.latest import LatestValue
+from robot.channel import Channel
+from robot.service.tally import families
+
+BEAT_S = 1.0
+
+
+@dataclass(frozen=True)
+class MetricsSetup:
+    """What the process is told first."""
+
+    memory: int            # file descriptor of the shared memory
+    size: int              # bytes
+    host: str
+    port: int              # 0: any free one
+
+
+class Figures:
+    """A collector that looks into the shared memory when it is asked."""
+
+    def __init__(self, slot: LatestValue):
+        self._slot, self._last = slot, b""
+
+    def collect(self) -> Iterable[Any]:
+        self._last = self._slot.read()[1] or self._last       # every attempt met the writer: what was there before
+        return families(self._last)
+
+    def describe(self) -> Iterable[Any]:
+        return families(b"")
+
+
+def serve(channel: Channel, setup: MetricsSetup) -> None:
+    """Answers until the parent hangs up; tells the port first, then a sign of life each second."""
+    from prometheus_client import CollectorRegistry, start_http_server
+
+    registry = CollectorRegistry()
+    registry.register(Figures(LatestValue(mmap.mmap(setup.memory, setup.size), 0, setup.size)))   # type: ignore[arg-type]
+    try:
+        server, _ = start_http_server(setup.port, setup.host, registry)
+    except OSError as error:
+        channel.send(f"{setup.host}:{setup.port}: {error.strerror}, expected a free port: set port of [metrics]")
+        channel.wait(BEAT_S)
+        return
+    channel.send(server.server_port)
+    while not channel.closed:
+        channel.wait(BEAT_S)
+        channel.receive()
+        channel.send(None)
+    server.shutdown()
+
+
+def main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)        # a Ctrl-C is the parent's to answer
+    os.nice(5)                                          # figures may wait
+    channel = Channel(socket.socket(fileno=int(sys.argv[1])))
+    setups: list[MetricsSetup] = []
+    while not setups and not channel.closed:
+        channel.wait(None)
+        setups = channel.receive()
+    if setups:
+        serve(channel, setups[0])
+
+
+if __name__ == "__main__":
+    main()
