@@ -241,6 +241,15 @@ def test_what_stays_away_is_lost_after_300_ms_and_told_again_after_another():
     assert all(check.step(1 + k * DT, goal, measured, armed)[1] == [] for k in range(100))
 
 
+def test_answers_that_do_not_come_let_no_goal_run_away():
+    check, armed, silent = FollowCheck(9, SETTINGS), np.ones(9, bool), np.full(9, np.nan)
+    check.step(0.0, np.zeros(9), np.zeros(9), armed)
+    for k in range(1, 40):
+        away, lost = check.step(k * DT, np.full(9, 0.01 * k), silent, armed)
+        assert lost == []                                # told only of a joint that was heard
+    assert away == pytest.approx(0.01 * (40 - SETTINGS.lag_ticks))
+
+
 def test_trouble_is_told_once_and_over_when_it_stayed_away():
     book = HealthChanges()
     for k in range(50):

@@ -39,6 +39,13 @@ def test_joints_moved_by_hand_stay_where_they_are_when_torque_returns():
     np.testing.assert_allclose(np.degrees(bench.reading.position - PARK), 0, atol=2.0)
 
 
+def test_a_servo_whose_angle_is_not_known_gets_no_torque():
+    bench = Bench()
+    bench.run(0.5, None)
+    bench.bus.care.arm(bench.t, bench.bus.watches[3], float("nan"))
+    assert not any(bench.emulator.torques()) and bench.bus.watches[3].phase == "limp"
+
+
 def test_a_joint_found_beyond_its_limits_comes_back_slowly():
     start = NEUTRAL.copy()
     start[1], start[2] = np.radians(-60.0), np.radians(80.0)      # the limits are -48 and 70 degrees

@@ -110,18 +110,18 @@ class Storm:
             self.loop.hear(self.t, self._goal(self.t))
         torque, sent = emulator.torques(), bus.follower.sent.copy()
         try:
-            reading, health = self.loop.step(self.t)
+            _, health = self.loop.step(self.t)
         except Exception as crash:     # what the hour is about
             self.crashes.append(f"{self.t:.2f} s: {crash!r}")
             return
         self.told += health
         armed = np.array([watch.phase == "armed" for watch in bus.watches])
-        self._judge_torque(torque, reading.position)
+        self._judge_torque(torque)
         self._judge_goals(sent, armed)
         self._armed = armed
         self._judge_joints()
 
-    def _judge_torque(self, before: tuple[bool, ...], measured: Array) -> None:
+    def _judge_torque(self, before: tuple[bool, ...]) -> None:
         """Within the loop's step no time passes: torque that changed there, we changed."""
         goals, true = self.emulator.goals(), self.emulator.true_positions()
         away = np.degrees(np.abs(true - self._park))
@@ -130,7 +130,7 @@ class Storm:
                 self.torque_offs.append(f"{self.t:.2f} s: joint {joint}, {away[joint]:.1f} deg from its park pose")
             if now and not was:
                 self.torque_ons += 1
-                off = np.degrees(abs(goals[joint] - measured[joint]))
+                off = np.degrees(abs(goals[joint] - true[joint]))
                 if off > TORQUE_ON_DEG:
                     self.goal_jumps.append(f"{self.t:.2f} s: torque of joint {joint} came on {off:.1f} deg away")
 
