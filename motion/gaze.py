@@ -13,6 +13,7 @@ from motion.intent import Gaze
 from motion.limiter import DT
 from motion.workspace import Workspace
 
+ROUNDING = 1e-9    # rad
 DROWSY = -2.0       # urgency of turns while waking up and falling asleep: 1.3 s at least
 
 
@@ -50,6 +51,11 @@ class Ramp:
     target: float = 0.0
     speed: float = 0.0      # rad/s
 
+    @property
+    def there(self) -> bool:
+        """At the target, up to rounding."""
+        return abs(self.value - self.target) < ROUNDING
+
     def step(self) -> float:
         reach = self.speed * DT
         self.value += min(reach, max(-reach, self.target - self.value))
@@ -68,6 +74,7 @@ class GazeTurn:
         self._elevation = Ramp(elevation, elevation)
         self._base = self._planned = (azimuth, elevation)   # the target without a glance: now, and when last planned
         self._glance = (0.0, 0.0)
+        self.turning = False        # on the way to a new target: no time to look around
 
     @property
     def hurries(self) -> bool:
@@ -83,15 +90,16 @@ class GazeTurn:
         azimuth = self._workspace.azimuth(gaze.azimuth, self._azimuth.value)
         elevation = self._workspace.elevation(gaze.elevation)
         self._turn_body(azimuth, urgency, straight)
-        arrived = self._azimuth.value == self._azimuth.target and self._elevation.value == self._elevation.target
+        self.turning = self.turning and not (self._azimuth.there and self._elevation.there)
         jump = max(abs(azimuth - self._base[0]), abs(elevation - self._base[1]))
         looks = glance != self._glance
         self._base, self._glance = (azimuth, elevation), glance
         self._azimuth.target = max(-self._workspace.sight, min(self._workspace.sight, azimuth + glance[0]))
         self._elevation.target = self._workspace.elevation(elevation + glance[1])
         if jump > self.config.new_target:
+            self.turning = True
             self._turn_sight(urgency)
-        elif looks and arrived:     # one that is drawn on the way to a target changes the way, not the pace
+        elif looks and not self.turning:
             self._turn_sight(max(urgency, self.config.glance_urgency))
         else:
             self._follow()
@@ -104,7 +112,7 @@ class GazeTurn:
         """A target that moves is followed, once the turn to it has arrived or the target has run on."""
         ran = max(abs(self._base[0] - self._planned[0]), abs(self._base[1] - self._planned[1])) > self.config.new_target
         for ramp in (self._azimuth, self._elevation):
-            if ran or ramp.value == ramp.target:
+            if ran or ramp.there:
                 ramp.speed = max(ramp.speed, self.config.follow_speed) if ran else self.config.follow_speed
 
     def calm_down(self) -> None:

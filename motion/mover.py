@@ -179,7 +179,8 @@ class Mover:
     def _layers(self, intent: MotionIntent, spoken: NDArray[np.floating]) -> tuple[list[float], Array]:
         """The sum of all layers (9), still to be brought inside the workspace, and the sway (3,) rad."""
         asleep = intent.mode in ASLEEP
-        glance = self._glances.step() if intent.mode == "idle" else self._glances.home()
+        looks_around = intent.mode == "idle" and not self._turn.turning
+        glance = self._glances.step() if looks_around else self._glances.home()
         wakes = self._asleep and self._urgency <= self.config.gaze.calm
         urgency = DROWSY if asleep or wakes or self._waking.unfinished else self._urgency
         self._urgency, self._asleep = 0.0, asleep

@@ -67,12 +67,19 @@ def test_the_calm_manner_is_calm(urgency, degrees, elevation):
     assert motion.derivative(2).max() <= 700
 
 
-def test_a_look_around_drawn_on_the_way_does_not_hurry_a_calm_turn():
-    """Seeds whose first quick look falls into the turn: the peak speed is that of a turn without one."""
-    wanted = ticks(1.5, **look(0, mode="idle")) + ticks(2.5, 1.5, **look(140, urgency=0.0, mode="idle"))
+def test_nobody_looks_around_on_the_way_to_a_target():
+    """Whatever the seed draws, in idle too: the turn is neither hurried nor led astray."""
+    wanted = ticks(1.5, **look(20, mode="idle")) + ticks(2.5, 1.5, **look(140, urgency=0.0, mode="idle"))
     for seed in range(12):
-        sight = run(wanted, body=mover(seed)).sight[150:, 0]
-        assert np.max(np.diff(sight)) * 100 < 105, seed      # a quick look of 10 deg would be 200 deg/s over the rest
+        motion = run(wanted, body=mover(seed))
+        assert np.max(np.diff(motion.sight[150:, 0])) * 100 < 105, seed
+        assert faced(motion, 140, start=1.5) < 1.65, seed
+
+
+@pytest.mark.parametrize("degrees", [0, 50, 110, -77])
+def test_quick_looks_are_quick_wherever_the_body_stands(degrees):
+    azimuth = run(ticks(15.0, **look(degrees, mode="idle"))).sight[250:, 0]
+    assert np.max(np.abs(np.diff(azimuth))) * 100 > 3.3 * np.max(np.abs(azimuth - degrees))     # 1/s; turns have 2
 
 
 def test_from_one_side_of_the_back_to_the_other_by_the_front():
