@@ -37,8 +37,13 @@ class DetectorHandler:
 
 
 def detector_trouble(error: BaseException, running: Any) -> Health:
-    """What the mind is told when the detector crashed."""
-    return Health(running[0] if running else 0.0, "camera", "degraded", f"{type(error).__name__}: {error}")
+    """What the mind is told when the detector crashed; who reads it puts in the time."""
+    return Health(running[0] if running else 0.0, "detector_process", "gone", f"{type(error).__name__}: {error}")
+
+
+def detector_ready(t: float) -> Health:
+    """What the mind is told when a child that detects (again) works."""
+    return Health(t, "detector_process", "ok", "works")
 
 
 def engine_named(name: str) -> Callable[[], Engine]:

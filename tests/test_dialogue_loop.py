@@ -5,7 +5,19 @@ import numpy as np
 import pytest
 
 from dialogue.answering import TONES
-from dialogue.engine import Cancel, Clause, Commit, Cue, EngineTrouble, Finished, Hear, Resume, ToolResult, Transcript
+from dialogue.engine import (
+    Cancel,
+    Clause,
+    Commit,
+    Cue,
+    EngineTrouble,
+    Finished,
+    Hear,
+    Prompt,
+    Resume,
+    ToolResult,
+    Transcript,
+)
 from dialogue.engines.scripted import Faults
 from dialogue.loop import Dialogue, DialogueConfig
 from dialogue.speaker import SpeakerConfig
@@ -183,6 +195,13 @@ def test_an_engine_that_crashes_in_mid_reply_is_faded_out_and_told():
     assert TONES.trouble.text in talk.robot_said
     assert len(talk.asked(Commit)) == 2                                   # a new engine got the next turn
     assert stale(talk) == 0
+
+
+def test_a_dead_engine_is_apologised_for_by_the_next_one_and_only_once():
+    talk = Talk((ASK,), faults=Faults(crash_at=1)).run(30.0)
+    apologies = [prompt.text for prompt in talk.asked(Prompt)]
+    assert apologies == ["say: I am sorry, I lost my thread."]              # dies of that, too, and is left alone
+    assert talk.turns[-1].floor == "idle" and len(talk.events("engine")) == 2
 
 
 def test_trouble_of_an_answer_that_is_over_is_only_told():

@@ -1,13 +1,16 @@
 """Workers: inline with virtual latency, and a real child process."""
 import os
 import select
+import signal
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
 from dialogue.engine import Cancel, Clause, Commit, EngineTrouble, Prompt, ReplyDone, Timed
 from perception.audio.block import frozen_samples
 from robot.worker import ChildWorker, InlineWorker
+from robot.worker_child import EXPENDABLE
 
 SOUND = frozen_samples([0.0] * 160)
 
@@ -109,5 +112,61 @@ def test_a_killed_child_is_told_and_restarted_after_a_pause():
         assert worker.poll(0.1) == [] and worker._child is None
         worker.submit(1.0, Prompt(1.0, "b", 6))
         assert kinds(replies_of(worker, 1, 1.0))[0] == "Clause"
+    finally:
+        worker.close()
+
+
+def test_what_is_asked_while_there_is_no_child_waits_for_the_next_one():
+    worker = ChildWorker("tests.test_worker:Counter", {}, ready=lambda t: f"ready at {t:g}")
+    try:
+        assert replies_of(worker, 1) == ["ready at 0"]
+        os.kill(worker.pid, signal.SIGKILL)
+        assert kinds(replies_of(worker, 1)) == ["EngineTrouble"]
+        worker.submit(0.05, Prompt(0.05, "a", 6))
+        assert worker.pid is None and worker.poll(0.1) == []
+        assert kinds(replies_of(worker, 5, 0.5)) == ["str"] + ["Clause"] * 3 + ["ReplyDone"]
+    finally:
+        worker.close()
+
+
+def test_deaths_in_a_row_are_followed_by_longer_pauses_until_a_child_lasts():
+    worker = ChildWorker("tests.test_worker:Counter", {}, backoff=(1.0, 3.0))
+    pauses, t = [], 0.0
+    for lived in (0.0, 0.0, 0.0, 40.0):
+        worker.poll(t)
+        os.kill(worker.pid, signal.SIGKILL)
+        t += lived
+        replies_of(worker, 1, t)
+        pauses.append(worker._restart_at - t)
+        t = worker._restart_at
+    assert pauses == [1.0, 2.0, 3.0, 1.0]
+    worker.close()
+
+
+def test_a_child_that_takes_nothing_any_more_is_ended():
+    worker = ChildWorker("tests.test_worker:Counter", {}, hangs_s=5.0, ready=lambda t: "ready")
+    try:
+        replies_of(worker, 1, 1.0)
+        os.kill(worker.pid, signal.SIGSTOP)
+        for _ in range(60):
+            worker.submit(1.0, Prompt(1.0, "x" * 20000, 1))          # more than a socket holds
+        assert worker.waiting > 0 and worker.poll(1.0) == [] and worker.poll(5.9) == []
+        told = worker.poll(6.1)
+        assert kinds(told) == ["EngineTrouble"] and "took nothing for 5 s" in told[0].reason
+        worker.submit(7.0, Prompt(7.0, "b", 2))
+        assert kinds(replies_of(worker, 2, 7.0)) == ["str", "Clause"]
+    finally:
+        worker.close()
+
+
+def test_a_child_tells_what_its_work_cost_and_goes_first_when_memory_is_short():
+    worker = ChildWorker("tests.test_worker:Counter", {"clauses": 1})
+    worker.submit(0.0, Prompt(0.0, "a", 1))
+    try:
+        replies_of(worker, 2)
+        spent = worker.spent()
+        assert [type(reply).__name__ for _, reply in spent] == ["Clause", "ReplyDone"] and worker.spent() == []
+        assert all(0 <= cost < 1 for cost, _ in spent)
+        assert int(Path(f"/proc/{worker.pid}/oom_score_adj").read_text()) == EXPENDABLE
     finally:
         worker.close()

@@ -93,7 +93,7 @@ class SimulatedBody:
         works = self.room.faults.active(t, "camera") is None
         found = self.eyesight.step(t, self.joints.pose_at, self.room.seen_at, works)
         frames = tuple(reply for reply in found if isinstance(reply, FaceFrame))
-        trouble = (reply if isinstance(reply, Health) else Health(t, "camera", "degraded", str(reply))
+        trouble = (replace(reply, t=t) if isinstance(reply, Health) else Health(t, "camera", "degraded", str(reply))
                    for reply in found if not isinstance(reply, FaceFrame))
         return frames, tuple(trouble)
 
