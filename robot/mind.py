@@ -30,18 +30,21 @@ class Mind:
     resting: Resting = field(default_factory=Resting)
     touch: TouchReplies = field(default_factory=TouchReplies)
     sparing: Sparing = field(default_factory=Sparing)
+    _spoke: bool = field(default=False, init=False)     # the tick before handed sound to the loudspeaker
 
     def tick(self, inputs: Inputs) -> Tick:
         t = inputs.t
         pose = self.mover.head_pose(inputs.joints)
         poses = self.poses.add(pose.t, pose)
-        sound = self.ears.step(inputs.audio, poses, self.mover.commanded_velocity, inputs.array)
+        sound = self.ears.step(inputs.audio, poses, self.mover.commanded_velocity, inputs.array, t, self._spoke)
         sight = self.eyes.step(t, inputs.faces, poses)
         seen = self.people.step(t, sound, sight)
         means = self.sparing.step(inputs, seen)
         faced = None if self.resting.wished or means.lies else poses.at(t).yaw
         turn = means.spare(self.dialogue.step(t, seen, sight, sound, inputs.replies, len(inputs.audio), faced,
                                               inputs.parking, means.announces))
+        if turn.speaker:
+            self._spoke = bool(turn.spoken.any())
         felt, haptic = self.touch.step(t, inputs.touches, seen, turn.intent, sound.speech or sound.duck)
         intent = self.resting.step(felt, inputs.joints)
         goal = self.mover.step(t, intent, turn.spoken, inputs.joints)

@@ -59,28 +59,36 @@ class Ears:
         self.residual: Samples = np.zeros((len(mic_positions), BLOCK), np.float32)   # of the newest block
 
     def step(self, blocks: tuple[AudioBlock, ...], poses: PoseHistory,
-             commanded_velocity: NDArray[np.float64], array: tuple[Reading, ...] = ()) -> SoundScene:
-        """The scene after these blocks; commanded_velocity (9,) rad/s in the order of JOINTS; array: of a register."""
-        scene = self._heard(blocks, poses, commanded_velocity)
+             commanded_velocity: NDArray[np.float64], array: tuple[Reading, ...] = (), t: float | None = None,
+             speaks: bool | None = None) -> SoundScene:
+        """The scene after these blocks; commanded_velocity (9,) rad/s in the order of JOINTS; array: of a register.
+
+        t: now (s), so that missing blocks end speech; speaks: the robot's voice is handed to the loudspeaker.
+        """
+        scene = (self._heard(blocks, poses, commanded_velocity, speaks) if blocks else
+                 self._unheard(self._scene.t if t is None else t))
         if self._register is None:
             return scene
         voice = scene.speech or self._barge_in.state != "clear"
-        t = max(scene.t, array[-1].t) if array else scene.t
-        bearing, health = self._register.step(t, array, voice, poses)
+        newest = max(scene.t, array[-1].t) if array else scene.t
+        bearing, health = self._register.step(newest, array, voice, poses)
         return replace(scene, bearing=bearing, health=scene.health + health)
 
     def _heard(self, blocks: tuple[AudioBlock, ...], poses: PoseHistory,
-               commanded_velocity: NDArray[np.float64]) -> SoundScene:
-        scenes = [self._block(block, poses, commanded_velocity) for block in blocks]
-        if not scenes:
-            last = self._scene
-            return SoundScene(last.t, speech=last.speech, onset=last.onset, evidence=last.evidence, duck=last.duck,
-                              level_db=last.level_db, hum=last.hum, motors=last.motors)
+               commanded_velocity: NDArray[np.float64], speaks: bool | None) -> SoundScene:
+        scenes = [self._block(block, poses, commanded_velocity, speaks) for block in blocks]
         self._scene = scenes[-1] if len(scenes) == 1 else _joined(scenes)
         return self._scene
 
-    def _block(self, block: AudioBlock, poses: PoseHistory, velocity: NDArray[np.float64]) -> SoundScene:
-        front = self._front.step(block, velocity)
+    def _unheard(self, t: float) -> SoundScene:
+        """No block has come: all is as it was, but nobody is believed to speak for long."""
+        last, ended = self._scene, self._speech.waited(t)
+        return SoundScene(last.t, speech=last.speech and self._speech.speaks, onset=last.onset, evidence=last.evidence,
+                          duck=last.duck, level_db=last.level_db, hum=last.hum, motors=last.motors, heard=ended)
+
+    def _block(self, block: AudioBlock, poses: PoseHistory, velocity: NDArray[np.float64],
+               spoken: bool | None) -> SoundScene:
+        front = self._front.step(block, velocity, spoken)
         evidence, self.residual = front.evidence, front.cancelled.residual
         log_odds = self._baseline.step(self._detector.step(evidence.streams))
         log_odds = self._fallen.step(log_odds, evidence.above_floor)
@@ -88,18 +96,18 @@ class Ears:
         motors = evidence.motors * self._pace_of(velocity)
         decided = self._barge_in.step(block.t, log_odds, plays, front.slipped, front.aligned, motors)
         confirmed = decided is not None and decided.kind == "barge_in"
-        spoken = self._speech.step(block.t, log_odds, self._barge_in.onset, self._barge_in.listens_over_playback,
-                                   confirmed, motors)
+        changed = self._speech.step(block.t, log_odds, self._barge_in.onset, self._barge_in.listens_over_playback,
+                                    confirmed, motors)
         likelihood = 1 / (1 + np.exp(-self._barge_in.duck_score))
         bearing = self._bearing(block.t, front, float(likelihood), poses)
         speaks = self._speech.speaks or self._barge_in.state != "clear"
         hum = self._hum.step(evidence.masked_bands, evidence.voiced, speaks)
         manner = self._prosody.step(block.t, evidence.clean, self._speech.speaks, max(motors, 0.5 if plays else 0.0))
-        heard: tuple[Heard, ...] = (*((decided,) if decided else ()), *spoken)
+        heard: tuple[Heard, ...] = (*((decided,) if decided else ()), *changed)
         power = float(evidence.clean @ evidence.clean) / BLOCK
         return SoundScene(
             block.t, frozen_samples(evidence.clean), self._speech.speaks,
-            self._speech.onset if self._speech.speaks or spoken else self._barge_in.onset,
+            self._speech.onset if self._speech.speaks or changed else self._barge_in.onset,
             self._barge_in.duck_score, bearing, self._barge_in.state == "ducked", confirmed,
             decided is not None and decided.kind == "release", 10 * float(np.log10(power + 1e-12)), hum, motors,
             heard, front.health, manner)

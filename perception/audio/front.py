@@ -49,10 +49,10 @@ class FrontEnd:
         self._evidence = EvidenceStreams(mic_positions, config.evidence, config.ego_noise)
         self._newest: float | None = None          # s, of the block before
 
-    def step(self, block: AudioBlock, commanded_velocity: NDArray[np.float64]) -> Fronted:
-        """commanded_velocity (9,) rad/s in the order of JOINTS."""
+    def step(self, block: AudioBlock, commanded_velocity: NDArray[np.float64], speaks: bool | None = None) -> Fronted:
+        """commanded_velocity (9,) rad/s in the order of JOINTS; speaks: see Microphones.step."""
         self._skip_lost(block)
-        checked = self._microphones.step(block)
+        checked = self._microphones.step(block, speaks)
         far = self._alignment.far(checked.reference)
         cancelled = self._canceller.step(checked.mics, far, checked.usable)
         first = int(np.argmax(checked.usable))

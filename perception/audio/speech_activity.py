@@ -21,6 +21,7 @@ class SpeechActivityConfig:
     end_mean: float = 0.15            # s
     end_after: float = 0.20           # s below; pauses between words are shorter
     longest_gap: float = 0.3          # s without audio end the speech: silence cannot be waited for
+    longest_wait: float = 0.6         # s until then if no block comes at all: the sound card's latency is in it
 
 
 class SpeechActivity:
@@ -55,6 +56,12 @@ class SpeechActivity:
             self.onset = onset if onset is not None else t - config.start_mean
             return (*ended, Heard(t, "speech_start", self.onset, self.score))
         return ended
+
+    def waited(self, t: float) -> tuple[Heard, ...]:
+        """No block has come by t (s): the end of speech does not wait for one."""
+        if self.speaks and self._last_t is not None and t - self._last_t > self.config.longest_wait:
+            return (self._stop(t),)
+        return ()
 
     def _gap(self, t: float) -> tuple[Heard, ...]:
         last, self._last_t = self._last_t, t
