@@ -154,7 +154,7 @@ def test_a_child_that_takes_nothing_any_more_is_ended():
         told = worker.poll(6.1)
         assert kinds(told) == ["EngineTrouble"] and "took nothing for 5 s" in told[0].reason
         worker.submit(7.0, Prompt(7.0, "b", 2))
-        assert kinds(replies_of(worker, 2, 7.0)) == ["str", "Clause"]
+        assert kinds(replies_of(worker, 2, 7.0))[:2] == ["str", "Clause"]
     finally:
         worker.close()
 
