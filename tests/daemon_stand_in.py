@@ -1,7 +1,8 @@
 """A stand-in for the Reachy Mini daemon: its messages and manners as values, without a socket and without a clock.
 
 Manners from pollen-robotics/reachy_mini 1.13.0: the newest target is played at once, fifty times a second; targets are
-ignored and not answered while a move plays; switching the motors on pins the targets to where the joints are.
+ignored and not answered while a move plays; switching the motors on pins the targets to where the joints are;
+switching its tracking off, before it had a target, makes it play the upright pose.
 """
 import json
 from collections.abc import Callable
@@ -51,6 +52,7 @@ class StandIn:
         self.switched_off: list[str] = []
         self.targets: list[np.ndarray] = []           # (9,) of each message that asked for some
         self.ticks = 0
+        self._aimed = False                           # there was a target ever
         self._head: list[float] = []
         self._posed: tuple[np.ndarray, np.ndarray] | None = None      # joints, and the pose that was found for them
 
@@ -71,6 +73,8 @@ class StandIn:
         elif kind == "set_automatic_body_yaw":
             self.automatic_body_yaw = message["enabled"]
         elif kind in ("set_wobbling", "set_head_tracking"):
+            if not self._aimed:
+                self.target = np.array([*UPRIGHT[:7], *self.target[7:]])      # its unit matrix
             self.switched_off += [kind] if not message["enabled"] else []
         else:
             raise AssertionError(f"not a command of the daemon: {kind}")
@@ -100,5 +104,6 @@ class StandIn:
 
     def _aim(self, joints: np.ndarray) -> None:
         self.targets.append(joints)
+        self._aimed = True
         if self.move is None:
             self.target = joints

@@ -19,6 +19,7 @@ from tests.daemon_stand_in import BODY, PARK, SDK_SLEEP, TICK_S, UPRIGHT, StandI
 STEADY = settings(deadline=None, derandomize=True, max_examples=25)
 LIMIT = BusSettings().top_speed_rad_s * TICK_S * 1.1      # rad a tick; a beat may be a tenth longer
 NEAR = np.radians(0.5)
+PUSHED = np.radians(20) * np.array([1, 1, -1, 1, -1, 1, -1, 1, 1])      # all joints, and the head has a pose for it
 
 
 def nodding(t: float) -> np.ndarray:
@@ -156,6 +157,13 @@ def test_joints_that_fit_no_pose_are_sent_as_joints():
     assert said[0]["joints"] == joints[:7].tolist() and said[1]["antennas"] == joints[7:].tolist()
 
 
+def test_switching_everything_off_moves_nothing():
+    bench = Bench(StandIn(SDK_SLEEP))
+    bench.run(0.5, None)
+    np.testing.assert_allclose(bench.daemon.joints, SDK_SLEEP, atol=1e-6)
+    assert bench.daemon.switched_off and len(bench.daemon.targets) == 1
+
+
 # nothing that is heard can hurt --------------------------------------------------------------------------------------
 
 json_value = st.recursive(st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=8),
@@ -235,6 +243,11 @@ event = st.one_of(
     st.tuples(st.just("stop"), st.booleans()), st.tuples(st.just("mind"), st.booleans()))
 
 
+def placed(offsets: list[float]) -> np.ndarray:
+    """Joints with a pose of the head."""
+    return UPRIGHT + np.array(offsets) * [1, *[0.4] * 6, 1, 1]
+
+
 def happen(bench: Bench, kind: str, value, goal) -> object:
     if kind == "goal":
         return UPRIGHT + np.array(value)
@@ -242,11 +255,11 @@ def happen(bench: Bench, kind: str, value, goal) -> object:
         bench.cut(value)
     elif kind == "restart":
         bench.cut()
-        bench.daemon = StandIn(UPRIGHT + np.array(value))
+        bench.daemon = StandIn(placed(value))
     elif kind == "mode":
         bench.daemon.switch(value)
     elif kind == "pushed" and bench.daemon.mode != "enabled":
-        bench.daemon.joints = UPRIGHT + np.array(value)
+        bench.daemon.joints = placed(value)
     elif kind == "move":
         bench.daemon.move = lambda joints: np.clip(joints + value, BODY.lower, BODY.upper)
     elif kind == "mute":
@@ -282,13 +295,13 @@ def test_no_goal_ever_jumps(events):
 # troubles of the field -----------------------------------------------------------------------------------------------
 
 def test_motors_that_are_off_are_asked_for_and_begin_where_they_were_pushed():                           # F44
-    bench = Bench(StandIn(UPRIGHT + np.radians(20), mode="disabled"))
+    bench = Bench(StandIn(UPRIGHT + PUSHED, mode="disabled"))
     bench.run(0.3, None)
     assert bench.daemon.mode == "disabled" and not any(bench.reading.torque)     # nobody wants torque
     bench.run(1.0)
     assert bench.daemon.mode == "enabled" and bench.first_off < NEAR
     bench.daemon.switch("disabled")
-    bench.daemon.joints = UPRIGHT - np.radians(20)
+    bench.daemon.joints = UPRIGHT - PUSHED
     bench.run(5.0)
     assert all(bench.reading.torque) and bench.first_off < NEAR and bench.worst < LIMIT
     np.testing.assert_allclose(bench.reading.position, UPRIGHT, atol=1e-3)
@@ -299,9 +312,9 @@ def test_the_motors_get_a_moment_and_are_asked_once_where_their_mode_is_heard_la
     bench.second_line, asked, say = False, [], bench.daemon.say
     bench.daemon.say = lambda text: (asked.append(bench.t) if "set_motor_mode" in text else None, say(text))
     bench.run(0.9)
-    assert len(asked) == 1 and len(bench.daemon.targets) == 1       # where they are; and nothing more until they are on
+    assert len(asked) == 1 and len(bench.daemon.targets) == 2       # where they are; and nothing more until they are on
     bench.second_line, on = True, bench.t
-    while len(bench.daemon.targets) < 2:
+    while len(bench.daemon.targets) < 3:
         bench.run(TICK_S)
     assert bench.t - on >= bench.link.settings.settle_s and len(asked) == 1
 
@@ -447,7 +460,7 @@ def test_where_nobody_can_be_asked_about_moves_the_joints_tell():
     bench = Bench()
     bench.answers = False
     bench.run(0.5)
-    assert not bench.daemon.targets                        # not before it is known that the goals count
+    assert len(bench.daemon.targets) == 1                  # where they are: no more before the goals are known to count
     bench.link.moves(bench.t, None)
     bench.run(5.0)
     np.testing.assert_allclose(bench.reading.position, UPRIGHT, atol=1e-6)

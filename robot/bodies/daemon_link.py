@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from calibration.body_model import JOINTS, STEWART, BodyModel
+from calibration.body_model import ANTENNAS, JOINTS, STEWART, BodyModel
 from calibration.frames import Array, frozen
 from calibration.health import Health
 from firmware_bridge.bus_settings import BusSettings
@@ -83,6 +83,7 @@ class DaemonLink:
         self._move: Literal["ask", "running", "none"] = "ask"
         self._move_at = -np.inf            # s, not asked about before
         self._rubbish = 0
+        self._greeted = False
         self.steering = False
 
     # what happens ---------------------------------------------------------------------------------------------------
@@ -90,7 +91,6 @@ class DaemonLink:
     def connected(self, t: float) -> None:
         self._reset(t)
         self.health.ends(t, PART, "rubbish", 0.0)
-        self._out = words.greeting()
 
     def lost(self, t: float, code: int | None, reason: str) -> None:
         """The connection ended, or none came about. code: of the close, or the HTTP status of the handshake."""
@@ -145,8 +145,7 @@ class DaemonLink:
 
     def asks_about_move(self, t: float) -> bool:
         """Whether somebody should find out if the daemon plays a move: it ignores goals meanwhile, and says nothing."""
-        return self._connected_at is not None and self._joints is not None and self._move != "none" \
-            and t >= self._move_at
+        return self._greeted and self._move != "none" and t >= self._move_at
 
     # each beat ------------------------------------------------------------------------------------------------------
 
@@ -172,6 +171,8 @@ class DaemonLink:
             self.torque_wanted = True
         elif goal is not None and self.torque_wanted and self.parked():
             self._relax()
+        if fresh and not self._greeted and self._pose is not None:
+            self._greet(t, self._pose)
         if fresh and self.ready:
             self.health.ends(t, PART, "link", 0.0)
             if self.torque_wanted and not self.steering:
@@ -190,6 +191,15 @@ class DaemonLink:
         """What is to be sent, once."""
         out, self._out = self._out, []
         return out
+
+    def _greet(self, t: float, pose: words.Pose) -> None:
+        """The joints stay where they are, and from here on nobody else moves them."""
+        self._begin_at_measured(t)
+        still = self._writer.messages(self._position)
+        if len(still) > 1:                       # joints that fit no pose of ours: what the daemon takes them for
+            still = [words.full_target(pose.matrix, float(self._position[0]), self._position[ANTENNAS])]
+        self._out += still + words.greeting()
+        self._greeted = True
 
     def _arm(self, t: float) -> None:
         """Has the motors switched on if they are off; begins at the measured joints when all is well for it."""

@@ -15,7 +15,7 @@ LARGEST = 1e6              # of a number: no angle, length or rotation has more,
 MODES = ("enabled", "disabled", "gravity_compensation")
 STATE_PATH = ("/api/state/ws/full?frequency=10&with_doa=true&with_head_pose=false&with_body_yaw=false"
               "&with_antenna_positions=false")      # motor mode and the array's direction, ten times a second
-GREETING = ("set_wobbling", "set_head_tracking", "set_automatic_body_yaw")   # all of them move the head on their own
+GREETING = ("set_automatic_body_yaw", "set_wobbling", "set_head_tracking")   # all of them move the head on their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,8 @@ def state_of(t: float, text: str | bytes) -> State | None:
 
 
 def greeting() -> list[str]:
-    """Whoever moved the head until now does so no more."""
+    """Whoever moved the head until now does so no more. To be said behind a target: switching its tracking off makes
+    a daemon without one (just started) play the upright pose at once."""
     return [json.dumps({"type": kind, "enabled": False}) for kind in GREETING] + [stop_move()]
 
 
