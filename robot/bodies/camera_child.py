@@ -134,8 +134,10 @@ class CameraChild:
     def run(self) -> None:
         pause, longest = self.setup.config.backoff_s
         again = pause
+        self._listen()                      # a first sign of life: opening may hang
         while not self.channel.closed:
             if self.fps == 0:
+                self._tell("ok", "off: nobody wants pictures")
                 self.channel.wait(BEAT_S)
                 self._listen()
                 continue
@@ -143,9 +145,10 @@ class CameraChild:
                 camera = Camera(self.setup.config)
                 try:
                     self._watch(camera)
-                    again = pause
                 finally:
                     camera.close()
+                again = pause
+                continue
             except CameraTrouble as error:
                 self._tell("gone", str(error))
             until = time.monotonic() + again
@@ -155,6 +158,7 @@ class CameraChild:
             again = min(2 * again, longest)
 
     def _watch(self, camera: Camera) -> None:
+        """Until the parent hangs up or wants no pictures any more."""
         for t, picture in camera.pictures(self._due):
             self._listen()
             if self.channel.closed or self.fps == 0:
