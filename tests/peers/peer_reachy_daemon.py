@@ -153,7 +153,7 @@ def check(port: int, log: Path) -> None:
             robot.run(1.5, azimuth)
         lag, off, away = robot.follows(7.0)
         expect("its joints go our way", away < MOVING_DEG, f"within {away:.2f} deg; lag {1e3 * lag:.0f} ms and then "
-               f"p99 {off:.2f} deg (on a quiet machine 50 ms, 1 deg)")
+               f"p99 {off:.2f} deg (on a quiet machine 50 ms, 0.1 deg)")
         fast = observer.fastest(begun, time.monotonic())
         expect("no step in its reports", 60 < fast < SPEED_DEG_S, f"fastest {fast:.0f} deg/s")
 
