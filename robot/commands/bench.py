@@ -24,6 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                      f"official SDK's loop; so long each (default {BUS_SECONDS:g})")
     bus.add_argument("--faults", type=float, metavar="HOURS", help="random faults in virtual time, at a realistic and "
                      "at a hostile rate: jumps, torque lost by our hand, crashes; an hour takes about 3 minutes")
+    parser.add_argument("--live", type=float, metavar="MINUTES", help="the whole robot in real time on a private "
+                        "PulseAudio, with a room played into its microphones: onset to silence, lost sound")
     hearing = parser.add_argument_group("hearing", "who is heard over the robot's voice and motors")
     hearing.add_argument("--hearing", action="store_true", help="the table of hearing, with a picture and hearing.json")
     hearing.add_argument("--takes", type=Path, metavar="DIR", help="takes with truth.json (default: drawn ones)")
@@ -50,6 +52,10 @@ def run(options: argparse.Namespace) -> int:
             options.ceiling, options.no_telemetry, options.words, options.jobs, config_with(options.set)))
     if options.bus is not None or options.faults is not None:
         return _bus(options)
+    if options.live:
+        from robot.rig.live_bench import live_figures
+        print("\n".join(live_figures(options.live, options.seed, lambda line: print(line, flush=True))), flush=True)
+        return 0
     from robot.service import figures
     if options.listening:
         from robot.service.listening_figures import listening_figures
