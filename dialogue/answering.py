@@ -190,6 +190,8 @@ class Answering:
             self._finish(notes, "the engine chose silence")
         elif answer.clauses == 0:
             self._say(notes, self.phrases.lost, "the answer was empty")
+        elif reply.yielded and self.floor.state in ROBOT_SOUNDS:
+            self._finish(notes, "the engine gave the floor away")
 
     def trouble(self, notes: Notes, trouble: EngineTrouble) -> None:
         """The engine broke: fade out what it was saying, and say so when it owed something."""
@@ -247,7 +249,8 @@ class Answering:
         assert answer is not None
         rest = self.speaker.stop(self._next())
         if not answer.local:
-            notes.ask(Cancel(notes.t, answer.generation, rest.heard, rest.unheard))
+            notes.ask(Cancel(notes.t, answer.generation, rest.heard, rest.unheard, rest.clause,
+                             rest.clause_s))
         self._remember(notes.t, rest.heard)
         self.stopped, self.running, self.calls = (rest, answer), None, []
 

@@ -65,6 +65,8 @@ class Cancel:
     generation: int
     heard: str = ""
     unheard: str = ""
+    clause: int = -1               # index of the clause that was cut; those before it were heard, -1: nothing was
+    clause_s: float = 0.0          # s of that clause that left the loudspeaker
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +137,8 @@ class Clause:
     """A spoken piece of reply `generation`: its words and its sound (n,) at 16 kHz; index counts from 0.
 
     instead: takes the place of all clauses before it that have not begun (the engine changed its mind in mid-reply).
+    joined: goes on in the same breath as the clause before: no gap is made between them, a resumed reply begins at the
+    first of a breath.
     """
 
     generation: int
@@ -142,14 +146,19 @@ class Clause:
     text: str
     samples: Samples
     instead: bool = False
+    joined: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyDone:
-    """No more clauses of this generation. silent: the engine chose to say nothing."""
+    """No more clauses of this generation.
+
+    silent: the engine chose to say nothing. yielded: it gives the floor away, what is not heard yet shall not be.
+    """
 
     generation: int
     silent: bool = False
+    yielded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +173,10 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class EngineTrouble:
-    """The engine (or its worker) failed; a worker restarts it. generation: the reply it cost, if any."""
+    """The engine (or its worker) failed, and is started again or connects again.
+
+    generation: the reply it cost; 0: none, a message about the engine alone; None: whichever is running.
+    """
 
     reason: str
     generation: int | None = None

@@ -36,6 +36,8 @@ class Rest:
     done: bool                     # the engine had sent all
     heard: str
     unheard: str
+    clause: int = -1               # index of the clause that was cut; -1: nothing was heard
+    clause_s: float = 0.0          # s of it that left the loudspeaker
 
 
 class Outgoing:
@@ -91,6 +93,8 @@ class Outgoing:
         if not self.spoken:
             return False
         last = self.spoken[-1]
+        if self.ready and self.waiting[min(self.waiting)].joined:
+            return False
         return self.waited + len(last.clause.samples) - last.last < self.linger
 
     @property
@@ -110,11 +114,24 @@ class Outgoing:
 
     def rest(self) -> Rest:
         waiting = [self.waiting[i] for i in sorted(self.waiting)]
-        cut = [s.clause for s in self.spoken if s.words(self.heard) != s.clause.text]
-        clauses = tuple(cut + waiting)
+        clauses = tuple(self._cut() + waiting)
         next_index = max([c.index for c in clauses], default=self.next_index - 1) + 1
+        begun = [s for s in self.spoken if s.start < self.heard]
+        clause, seconds = -1, 0.0
+        if begun:
+            clause, seconds = begun[-1].clause.index, (self.heard - begun[-1].start) / ENGINE_RATE_HZ
         return Rest(self.generation, clauses, next_index, self.done, heard_words(self.spoken, self.heard),
-                    unheard_words(self.spoken, waiting, self.heard))
+                    unheard_words(self.spoken, waiting, self.heard), clause, seconds)
+
+    def _cut(self) -> list[Clause]:
+        """The clauses that have begun and not been heard whole, from the first of their breath."""
+        cut = [i for i, s in enumerate(self.spoken) if s.words(self.heard) != s.clause.text]
+        if not cut:
+            return []
+        first = cut[0]
+        while first > 0 and self.spoken[first].clause.joined:
+            first -= 1
+        return [s.clause for s in self.spoken[first:]]
 
 
 def ramp(current: float, target: float, slope: float, count: int) -> Samples:
