@@ -12,8 +12,8 @@ from dialogue.engine import Engine
 from dialogue.engines.embedded import EmbeddedConfig, EmbeddedEngine
 from robot.bodies.array_worker import array_process
 from robot.bodies.body import Body
-from robot.bodies.daemon_child import PART as DAEMON
-from robot.bodies.daemon_child import DaemonSetup
+from robot.bodies.daemon_setup import PART as DAEMON
+from robot.bodies.daemon_setup import DaemonSetup
 from robot.bodies.device import DeviceConfig, build_device
 from robot.bodies.joined import JoinedBody
 from robot.bodies.joint_process import JointProcess

@@ -12,9 +12,10 @@ import pytest
 
 from firmware_bridge.bus_settings import BusSettings
 from motion.intent import JointGoal
-from robot.bodies.daemon_child import PART, DaemonSetup, move_running
+from robot.bodies.daemon_child import move_running
 from robot.bodies.daemon_link import PART as DAEMON
 from robot.bodies.daemon_link import LinkSettings
+from robot.bodies.daemon_setup import PART, DaemonSetup
 from robot.bodies.joint_process import JointProcess
 from robot.bodies.servo_loop import LoopSettings
 from tests.daemon_server import DaemonServer

@@ -15,33 +15,29 @@ import signal
 import socket
 import sys
 import time
-from dataclasses import dataclass, field
 
 import numpy as np
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus, WebSocketException
 
-from calibration.body_model import BodyModel
-from calibration.frames import Array
 from calibration.health import Health
 from robot.bodies.daemon_beat import PERIOD_S
-from robot.bodies.daemon_link import DaemonLink, LinkSettings
+from robot.bodies.daemon_link import DaemonLink
+from robot.bodies.daemon_setup import PART, DaemonSetup
 from robot.bodies.daemon_words import STATE_PATH, state_of
 from robot.bodies.health_table import HealthTable
 from robot.bodies.joint_slots import (
     ORDERS,
     SIZES,
-    JointSetup,
     packed_bearing,
     packed_reading,
     slots,
     unpacked_goal,
 )
 from robot.bodies.real_time import SERVO_PRIORITY, real_time
-from robot.bodies.servo_loop import LoopSettings, ServoLoop
+from robot.bodies.servo_loop import ServoLoop
 from robot.channel import Channel
 
-PART = "daemon_process"
 CLOSING_S = 10.0           # s to park before the process ends anyway; the daemon holds its last target
 BEATLESS_S = 0.06          # s without a beat, then this process looks after itself on its own clock
 HANDSHAKE_S = 2.0          # s; also of an HTTP request and of a polite end
@@ -50,19 +46,6 @@ LARGEST = 16 * 2 ** 20     # bytes of a message: recordings of other clients com
 STATE_AGAIN_S = 0.3        # s before a try to hear the second line
 SILENT_LOOKS = 3           # in a row, so that a stalled process reads what has arrived before it hangs up
 LOST = (WebSocketException, OSError, TimeoutError)
-
-
-@dataclass(frozen=True, kw_only=True)
-class DaemonSetup(JointSetup):
-    """Where the daemon listens. It may come later."""
-
-    host: str = "127.0.0.1"
-    port: int = 8000
-    body: BodyModel
-    park: Array                          # (9,) rad, where the motors may go off
-    link: LinkSettings = field(default_factory=LinkSettings)
-    loop: LoopSettings = field(default_factory=LoopSettings)
-    seed: int = 0                        # of the jitter of reconnecting
 
 
 class DaemonChild:

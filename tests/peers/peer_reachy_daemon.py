@@ -21,8 +21,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from calibration.body_model import reachy_mini
 from motion.intent import Gaze, MotionIntent
 from motion.mover import Mover
-from robot.bodies.daemon_child import PART, DaemonSetup
 from robot.bodies.daemon_link import PART as DAEMON
+from robot.bodies.daemon_setup import PART, DaemonSetup
 from robot.bodies.joint_process import JointProcess
 from robot.bodies.pose_track import parked
 from tests.peers import reachy_environment
