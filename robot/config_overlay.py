@@ -42,11 +42,14 @@ def _variables(environment: Mapping[str, str]) -> Iterator[tuple[str, str, str]]
 
 def _credentials(environment: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
     folder = environment.get("CREDENTIALS_DIRECTORY")
-    for path in sorted(Path(folder).glob(f"{PREFIX.lower()}*")) if folder else ():
-        try:
+    if not folder:
+        return
+    path = Path(folder)
+    try:
+        for path in sorted(found for found in Path(folder).iterdir() if found.name.startswith(PREFIX.lower())):
             yield path.name[len(PREFIX):].upper(), path.read_text(encoding="utf-8").rstrip("\r\n"), str(path)
-        except (OSError, UnicodeDecodeError) as error:
-            raise BadRequest(f"{path}: {error}, expected a readable text") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadRequest(f"{path}: {error}, expected credentials as readable texts") from error
 
 
 def _near(name: str, known: Iterable[str]) -> str:

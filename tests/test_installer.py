@@ -205,9 +205,12 @@ def test_the_times_of_the_unit_fit_those_of_the_program():
 
 
 def test_laid_down_finds_its_own_group_and_returns_when_it_is_alone(tmp_path, monkeypatch):
-    mounts = "proc /proc proc rw 0 0\ncgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n"
-    assert own_cgroup(mounts, "4:memory:/x\n0::/a/talkover.service\n") == Path(
-        "/sys/fs/cgroup/unified/a/talkover.service")
+    group = tmp_path / "cgroup" / "a" / "talkover.service"
+    group.mkdir(parents=True)
+    (group / "cgroup.procs").touch()
+    mounts = "".join(f"{kind} {tmp_path}/{at} {kind} rw 0 0\n" for kind, at in (
+        ("cgroup2", "hidden"), ("proc", "proc"), ("cgroup2", "cgroup")))
+    assert own_cgroup(mounts, "4:memory:/x\n0::/a/talkover.service\n") == group
     (tmp_path / "cgroup.procs").write_text(f"{os.getpid()}\n")
     monkeypatch.setattr("robot.service.laid_down.own_cgroup", lambda *_: tmp_path)
     child = subprocess.Popen(["sleep", "600"])

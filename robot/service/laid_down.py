@@ -21,9 +21,10 @@ def others(cgroup: Path) -> set[int]:
 
 def own_cgroup(mounts: str, membership: str) -> Path:
     """This process's group in the unified hierarchy. mounts: /proc/self/mounts, membership: /proc/self/cgroup."""
-    root = next(line.split()[1] for line in mounts.splitlines() if line.split()[2] == "cgroup2")
-    path = next(line.removeprefix("0::") for line in membership.splitlines() if line.startswith("0::"))
-    return Path(root) / path.lstrip("/")
+    path = next(line.removeprefix("0::/") for line in membership.splitlines() if line.startswith("0::"))
+    roots = [line.split()[1] for line in mounts.splitlines() if line.split()[2] == "cgroup2"]
+    groups = [Path(root) / path for root in reversed(roots)]
+    return next(group for group in groups if (group / "cgroup.procs").exists())     # a later mount may hide one
 
 
 def main() -> int:

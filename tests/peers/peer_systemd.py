@@ -1,0 +1,254 @@
+"""A real systemd starts, watches, reloads and stops the installed service: does it hear what we say, as we mean it?
+
+Run by `make peers`, as root. `systemd --user` in a PID and mount namespace of its own (namespace.sh): the installer
+runs there for real (user, folders, unit, environment; third-party packages are borrowed from this environment), the
+servos are the emulator's, what is heard and seen comes from the simulated room. Nothing of the machine is changed.
+"""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[2]
+GROUP = f"talkover-peer-{os.getpid()}"
+SYSTEMD = "/lib/systemd/systemd"
+UNIT, LOG, CONFIG = Path("/etc/systemd/user/talkover.service"), Path("/run/talkover.log"), Path(
+    "/etc/talkover/talkover.toml")
+SETTINGS = '[run]\nbody = "servo-bus"\n[servo_bus]\ndevice = "/run/servos"\n'
+DROP_IN = f"""[Service]
+# there is no journal here; a pseudo-terminal stands for the serial line; a user's manager gives credentials to nobody
+# but its own user (see credentials)
+LoadCredential=
+StandardOutput=append:{LOG}
+StandardError=append:{LOG}
+DeviceAllow=char-pts rw
+"""
+PIP = """#!/bin/sh
+set -eu
+echo '{packages}' > "$(echo "$VIRTUAL_ENV"/lib/python*/site-packages)/borrowed.pth"
+exec '{python}' -m pip --python "$VIRTUAL_ENV/bin/python" install -q --no-deps --no-build-isolation --no-index \\
+    --no-cache-dir --disable-pip-version-check "${{2%%[*}}" 2>/run/pip.log
+"""
+
+
+def expect(what: str, found: object, right: bool) -> None:
+    if not right:
+        log = LOG.read_text()[-3000:] if LOG.exists() else ""
+        raise SystemExit(f"peer_systemd: {what}: found {found}\n{log}")
+    print(f"  {what}: {found}", flush=True)
+
+
+def until(what: str, look: Callable[[], object], longest_s: float = 90.0) -> float:
+    """Waits for something to become true; s that it took."""
+    began = time.monotonic()
+    while not (found := look()):
+        if time.monotonic() - began > longest_s:
+            expect(what, found, False)
+        time.sleep(0.05)
+    return time.monotonic() - began
+
+
+def systemctl(*words: str, check: bool = True) -> str:
+    done = subprocess.run(["systemctl", "--user", *words], capture_output=True, text=True)
+    if check and done.returncode:
+        expect(" ".join(words), done.stderr, False)
+    return done.stdout
+
+
+def shown() -> dict[str, str]:
+    names = "ActiveState,SubState,StatusText,MainPID,NRestarts,Result,ExecMainStatus"
+    return dict(line.split("=", 1) for line in systemctl("show", "talkover", "-p", names).splitlines())
+
+
+def processes() -> dict[str, int]:
+    """Programs of the service, by the last part of their module's name."""
+    group = next(Path("/sys/fs/cgroup").glob(f"{GROUP}/**/talkover.service/cgroup.procs"), None)
+    found = {}
+    for pid in group.read_text().split() if group else ():
+        try:
+            words = Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if "-m" in words:
+            found[words[words.index("-m") + 1].rsplit(".", 1)[-1]] = int(pid)
+    return found
+
+
+class Servos:
+    """The emulator, a program beside the service."""
+
+    def __init__(self) -> None:
+        self.program = subprocess.Popen([sys.executable, "-m", "firmware_bridge.emulator", "--link", "/run/servos"],
+                                        cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.path = self.program.stdout.readline().strip()
+        os.chmod(self.path, 0o666)
+
+    def torque(self) -> bool:
+        """Whether any servo holds: a head that lies down has none."""
+        self.program.stdin.write("state\n")
+        self.program.stdin.flush()
+        return any(json.loads(self.program.stdout.readline())["torque"])
+
+
+def installed() -> None:
+    pip = Path("/run/pip.sh")
+    packages = next(path for path in map(Path, sys.path) if path.name == "site-packages")
+    pip.write_text(PIP.format(packages=packages, python=sys.executable))
+    pip.chmod(0o755)
+    began = time.monotonic()
+    subprocess.run(["sh", PROJECT / "scripts" / "install.sh", "install"], check=True, stdout=subprocess.DEVNULL,
+                   env={**os.environ, "INSTALL_PIP": str(pip)}, cwd="/")
+    expect("installed in", f"{time.monotonic() - began:.0f} s", True)
+    check = subprocess.run(["systemd-analyze", "verify", "--man=no", "/etc/systemd/system/talkover.service"],
+                           capture_output=True, text=True)
+    expect("systemd-analyze verify says", check.stderr or "nothing", check.returncode == 0 and not check.stderr)
+
+
+
+def manager() -> subprocess.Popen:
+    """The service manager; its folders for state, cache and settings are the system's."""
+    runtime = Path("/run/manager")              # below /run/user ProtectHome would hide it
+    runtime.mkdir(parents=True)
+    os.environ.update(XDG_RUNTIME_DIR=str(runtime), HOME="/run", XDG_STATE_HOME="/var/lib", XDG_CACHE_HOME="/var/cache",
+                      XDG_CONFIG_HOME="/etc")
+    Path("/run/systemd/system").mkdir(parents=True)
+    UNIT.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy("/etc/systemd/system/talkover.service", UNIT)
+    (UNIT.parent / "talkover.service.d").mkdir()
+    (UNIT.parent / "talkover.service.d" / "peer.conf").write_text(DROP_IN)
+    program = subprocess.Popen([SYSTEMD, "--user", "--unit=basic.target"], stderr=subprocess.DEVNULL)
+    until("the service manager's socket", (runtime / "systemd" / "private").exists)
+    subprocess.run(["cp", "-a", runtime / "systemd" / "inaccessible", "/run/systemd/"], check=True)
+    (runtime / "systemd" / "notify").chmod(0o666)          # as the system's manager has it
+    return program
+
+
+def starts() -> None:
+    CONFIG.write_text(SETTINGS)
+    began = time.monotonic()
+    systemctl("start", "talkover")
+    took = time.monotonic() - began
+    expect("from start to ready", f"{took:.1f} s", took < 60)
+    status = shown()["StatusText"]
+    expect("status", status, "joints ok" in status and "engine" in status)
+    expect("its user", user := subprocess.run(["ps", "-o", "user=", "-p", shown()["MainPID"]], capture_output=True,
+                                              text=True).stdout.strip(), user == "talkover")
+
+
+def credentials() -> None:
+    """The unit's line, in a unit of the manager's own user, reaches the configuration."""
+    (CONFIG.parent / "credentials" / "mind_seed").write_text("77\n")
+    line = next(line for line in UNIT.read_text().splitlines() if line.startswith("LoadCredential="))
+    said = Path("/run/credentials.log")
+    (UNIT.parent / "peer-credentials.service").write_text(
+        f"[Service]\nType=oneshot\n{line}\nStandardOutput=file:{said}\nEnvironment=PYTHONSAFEPATH=1\n"
+        f"ExecStart=/opt/talkover/current/bin/talkover config --check {CONFIG}\n")
+    systemctl("daemon-reload")
+    systemctl("start", "peer-credentials")
+    expect("a credential", said.read_text().strip(), "from the environment: mind.seed" in said.read_text())
+
+
+def reloads() -> None:
+    main = shown()["MainPID"]
+    CONFIG.write_text(SETTINGS + '[log]\nlevel = "debug"\n[mind]\nseed = 4\n')
+    systemctl("reload", "talkover")
+    until("a reload in the log", lambda: "reload key=mind.seed: needs a restart" in LOG.read_text())
+    expect("after a reload", shown()["ActiveState"], shown()["ActiveState"] == "active" and shown()["MainPID"] == main)
+    CONFIG.write_text("[mind\n")
+    systemctl("reload", "talkover")
+    until("a refused reload in the log", lambda: "nothing is changed" in LOG.read_text())
+    expect("after a bad file", CONFIG.read_text(), CONFIG.read_text() == "[mind\n" and shown()["MainPID"] == main)
+    CONFIG.write_text(SETTINGS)
+
+
+def child_dies(name: str, group: str) -> None:
+    main, pid = shown()["MainPID"], processes()[name]
+    os.kill(pid, signal.SIGKILL)
+    took = until(f"a new {name}", lambda: processes().get(name, pid) != pid)
+    took += until(f"{group} ok again", lambda: f"{group} ok" in shown()["StatusText"])
+    expect(f"{name} killed, working again after", f"{took:.1f} s", shown()["MainPID"] == main)
+
+
+def stuck(servos: Servos) -> None:
+    before = shown()
+    os.kill(int(before["MainPID"]), signal.SIGSTOP)
+    took = until("the watchdog", lambda: shown()["ActiveState"] != "active")
+    expect("stuck, noticed after", f"{took:.1f} s", took < 15)
+    until("a head that lies down before the restart", lambda: not servos.torque())
+    took = until("a restart", lambda: shown()["ActiveState"] == "active")
+    now = shown()
+    fresh = now["NRestarts"] == "1" and now["MainPID"] != before["MainPID"]
+    expect("restarted and ready after", f"{took:.1f} s", fresh)
+    expect("where it was stuck", "in the log", "Fatal Python error: Aborted" in LOG.read_text())
+
+
+def stops(servos: Servos) -> None:
+    until("a head that is up", servos.torque)
+    began = time.monotonic()
+    systemctl("stop", "talkover")
+    after = shown()
+    expect("stopped after", f"{time.monotonic() - began:.1f} s", after["ActiveState"] == "inactive")
+    expect("result", f"{after['Result']}, status {after['ExecMainStatus']}",
+           (after["Result"], after["ExecMainStatus"]) == ("success", "0"))
+    expect("servos", "without torque", not servos.torque())
+
+
+def bad_settings_are_not_tried_again() -> None:
+    CONFIG.write_text("[mind]\nsede = 1\n")
+    systemctl("start", "talkover", check=False)
+    time.sleep(4)                                          # longer than RestartSec
+    after = shown()
+    expect("with bad settings", f"{after['ActiveState']}, status {after['ExecMainStatus']}",
+           (after["ActiveState"], after["ExecMainStatus"], after["NRestarts"]) == ("failed", "2", "0"))
+    expect("and the reason", "in the log", "did you mean 'seed'?" in LOG.read_text())
+
+
+def uninstalled() -> None:
+    Path("/run/systemd/system").rmdir()                    # else the installer would look for the system's manager
+    subprocess.run(["sh", PROJECT / "scripts" / "install.sh", "uninstall", "--purge"], check=True, cwd="/",
+                   stdout=subprocess.DEVNULL)
+    left = [str(path) for path in Path("/run/upper").rglob("*") if path.is_file() and "talkover" in str(path)
+            and "systemd/user" not in str(path)]
+    expect("left behind", left, not left)
+
+
+def inside() -> int:
+    installed()
+    servos, systemd = Servos(), manager()
+    starts()
+    credentials()
+    reloads()
+    child_dies("servo_child", "joints")
+    child_dies("worker_child", "engine")
+    stuck(servos)
+    stops(servos)
+    bad_settings_are_not_tried_again()
+    systemd.kill()
+    uninstalled()
+    print("peer_systemd: a real systemd and our service agree")
+    return 0
+
+
+def main() -> int:
+    if sys.argv[1:] == ["inside"]:
+        return inside()
+    missing = [name for name in (SYSTEMD, shutil.which("unshare")) if not name or not Path(name).exists()]
+    if os.geteuid() != 0 or missing:
+        print("peer_systemd: skipped, needs root, systemd and unshare")
+        return 0
+    environment = {**os.environ, "GROUP": GROUP, "PROJECT": str(PROJECT), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = ["timeout", "-s", "KILL", "420", "unshare", "-mpf", "--kill-child", "bash",
+               Path(__file__).with_name("namespace.sh"), sys.executable, __file__, "inside"]
+    done = subprocess.run(command, env=environment, cwd="/").returncode
+    for folder in sorted(Path("/sys/fs/cgroup").glob(f"**/{GROUP}/**/"), key=lambda path: -len(path.parts)):
+        folder.rmdir()
+    return done
+
+
+if __name__ == "__main__":
+    sys.exit(main())
