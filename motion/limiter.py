@@ -27,7 +27,7 @@ BOTH_WAYS = np.array([[1.0], [-1.0]])
 
 @dataclass(frozen=True, slots=True)
 class LimiterConfig:
-    """The body reaches 695 deg/s^2 and 9,270 deg/s^3, 930 and 10,030 hurried; the servos stand 1,500 and 50,000."""
+    """The body reaches 695 deg/s^2 and 9,270 deg/s^3 (930 and 10,030 hurried), servos stand 1,500 and 50,000."""
 
     body_speed: float = radians(146.0)      # rad/s: a third of an XC330's no-load speed at 7 V
     hurried_body_speed: float = radians(195.0)  # rad/s when someone calls from the other side of the back

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from dialogue.engine import SpeakerBlock
 from perception.audio.block import BLOCK, SAMPLE_RATE_HZ
-from robot.bodies.room.arrivals import LEAD
 from robot.bodies.last_gate import LastGate
+from robot.bodies.room.arrivals import LEAD
 from robot.bodies.room.loudspeaker import NOMINAL_DBFS, Device, Driver, LoudspeakerConfig, PlayedLog
 
 

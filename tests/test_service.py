@@ -91,7 +91,8 @@ def test_ready_when_every_part_has_come_or_said_that_it_cannot(manager):
     engine = Event(0.2, "engine", (("state", "ready"), ("reason", "embedded")))
     observe(inputs_of(0.2), tick_of(engine))
     ready = [message for message in manager.heard() if "READY" in message]
-    assert [message["STATUS"] for message in ready] == ["ears ok; eyes gone: camera: no such device; joints ok; engine ok"]
+    told = [message["STATUS"] for message in ready]
+    assert told == ["ears ok; eyes gone: camera: no such device; joints ok; engine ok"]
     observe(inputs_of(0.3), tick_of())
     assert not any("READY" in message for message in manager.heard())
 

@@ -15,7 +15,8 @@ STATES = ("robot_speaking", "robot_silent", "robot_moving")
 SIGNS = ("sighs", "nods", "shakes_head", "waves", "enters", "leaves")
 TOUCHES: tuple[TouchKind, ...] = ("tap", "stroke", "hold")
 NOISES = ("knock", "cough", "music", "babble", "fan")
-PARTS = ("microphone", "loudspeaker", "camera", "array", "array_register", "engine", "servo_13", "servo_bus", "disk", "board")
+PARTS = ("microphone", "loudspeaker", "camera", "array", "array_register", "engine", "servo_13", "servo_bus", "disk",
+         "board")
 FAULTS = ("gone", "stall", "slow", "garbage", "hot", "overload", "full")
 ENGINE_FAULTS = ("close", "late_deltas", "duplicate_reply", "never_answers")
 LONGEST_S = 3600.0          # an hour of virtual time: more is a typing error
