@@ -220,6 +220,16 @@ def test_a_state_folder_that_cannot_be_written_is_told_and_the_run_goes_on(tmp_p
     assert sum("Not a directory" in text for text in told) == 2 and box.boxes == 0
 
 
+def test_a_fresh_robot_that_nothing_happens_to_leaves_nothing_behind(tmp_path, mind):
+    """F69: with the default settings, while it runs and after; people talk, devices come late."""
+    with BlackBox(BoxConfig(), mind, tmp_path) as box:
+        wait_for_door(box)
+        feed(box, 0, 300)
+        assert ask(tmp_path, {"do": "status"})["ticks"] >= 0
+        assert [path.name for path in tmp_path.iterdir()] == ["box.sock"]
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_box_that_is_off_writes_nothing_and_starts_nothing(tmp_path, mind):
     with BlackBox(BoxConfig(on=False), mind, tmp_path) as box:
         feed(box, 0, 20)

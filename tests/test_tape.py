@@ -1,5 +1,6 @@
 """The tape: lossless, comparable bit by bit, readable when cut."""
 import math
+import resource
 
 import numpy as np
 import pytest
@@ -86,3 +87,27 @@ def test_what_is_no_tape_is_named(tmp_path, content):
         read_tape(tmp_path)
     with pytest.raises(BadRequest, match="No such file"):
         read_tape(tmp_path / "nowhere")
+
+
+def test_a_full_disk_ends_the_tape_and_not_the_run(tmp_path):
+    """A limit on file size stands for the full disk: the same error from the same call."""
+    told, before = [], resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, before[1]))
+    try:
+        tape = TapeWriter(tmp_path, {"seed": 5}, told.append)
+        for inputs, tick in ticks(300):
+            tape(inputs, tick)
+        tape.close()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert tape.failed and len(told) == 1 and "the recording stops at tick" in told[0] and NAME in told[0]
+    kept = read_tape(tmp_path)
+    assert kept.cut and 50 < len(kept.pairs) < 300
+
+
+def test_a_disk_that_is_full_from_the_start_is_told_at_the_latest_at_the_end(tmp_path):
+    (tmp_path / NAME).symlink_to("/dev/full")
+    told = []
+    tape = TapeWriter(tmp_path, {"seed": 5}, told.append)
+    tape.close()
+    assert tape.failed and len(told) == 1 and "No space left on device" in told[0]

@@ -39,7 +39,7 @@ class Keeper:
     """Ring, shelf and door of one run."""
 
     def __init__(self, channel: Channel, config: BoxConfig, state: Path, header: dict[str, Any], forgets: bool):
-        self.channel, self.config, self.header, self.forgets = channel, config, header, forgets
+        self.channel, self.config, self.state, self.header, self.forgets = channel, config, state, header, forgets
         self.ring, self.causes = Ring(config), Causes(config)
         self.shelf = Shelf(state / "boxes", config.disk_mb * 1e6, config.free_mb * 1e6)
         self.origin = origin()
@@ -49,6 +49,7 @@ class Keeper:
         self._writing: tuple[int, Wish, Any] | None = None      # process, for whom, its pipe
         self._selector = selectors.DefaultSelector()
         self._selector.register(channel.connection, selectors.EVENT_READ, self._hear)
+        self._door: socket.socket | None = None
         try:
             self._door = door.listener(state)
             self._selector.register(self._door, selectors.EVENT_READ, self._open)
@@ -62,9 +63,16 @@ class Keeper:
             if self.wish is not None and self._writing is None and (self.ended or self.now >= self.wish.at):
                 self._write(self.wish)
             if self.ended and self._writing is None:
+                self._shut()
                 return
             for key, _ in self._selector.select():
                 key.data(key.fileobj)
+
+    def _shut(self) -> None:
+        """Leave no door behind that nobody opens."""
+        if self._door is not None:
+            self._door.close()
+            (self.state / door.NAME).unlink(missing_ok=True)
 
     # from the run -------------------------------------------------------------------------------------------------
 
