@@ -14,7 +14,7 @@ from perception.people import People
 from perception.pose_history import PoseHistory
 from perception.vision.eyes import Eyes
 from robot.service.sparing import Sparing
-from robot.tick import Inputs, Outputs, Tick, health_events
+from robot.tick import Inputs, Outputs, Tick, health_events, refusals
 
 
 @dataclass
@@ -49,4 +49,5 @@ class Mind:
         intent = self.resting.step(felt, inputs.joints)
         goal = self.mover.step(t, intent, turn.spoken, inputs.joints)
         outputs = Outputs(goal, turn.speaker, turn.live_generation, turn.requests, haptic, means.camera_fps)
-        return Tick(outputs, sound, sight, seen, intent, turn.floor, health_events(sound.health) + turn.events)
+        events = health_events(sound.health) + turn.events + refusals(t, self.mover.refused)
+        return Tick(outputs, sound, sight, seen, intent, turn.floor, events)

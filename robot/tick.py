@@ -25,6 +25,11 @@ def health_events(changes: tuple[Health, ...]) -> tuple[Event, ...]:
     return tuple(Event(h.t, "health", (("of", h.part), ("level", h.level), ("reason", h.reason))) for h in changes)
 
 
+def refusals(t: float, reason: str) -> tuple[Event, ...]:
+    """A wish that the motion does not obey, as an event of the run's log; reason "": none."""
+    return (Event(t, "refused", (("of", "motion"), ("reason", reason))),) if reason else ()
+
+
 @dataclass(frozen=True, slots=True)
 class Inputs:
     """All that has arrived since the tick before."""
