@@ -6,6 +6,11 @@ command -v espeak-ng >/dev/null 2>&1 || need="$need espeak-ng"
 ldconfig -p 2>/dev/null | grep -q 'libportaudio\.so' || need="$need libportaudio2"   # sound card
 ldconfig -p 2>/dev/null | grep -q 'libGL\.so\.1' || need="$need libgl1"              # OpenCV
 ldconfig -p 2>/dev/null | grep -q 'libglib-2\.0\.so' || need="$need libglib2.0-0"
+case ",${extras:-}," in *,dev,*)                                              # the sound card of the tests
+    command -v pulseaudio >/dev/null 2>&1 || need="$need pulseaudio"
+    command -v pactl >/dev/null 2>&1 || need="$need pulseaudio-utils"
+    ls /usr/lib/*/alsa-lib/libasound_module_pcm_pulse.so >/dev/null 2>&1 || need="$need libasound2-plugins" ;;
+esac
 
 python=""
 for candidate in python3.11 python3.12 python3.13 python3; do

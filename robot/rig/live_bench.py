@@ -47,11 +47,14 @@ class StagedBody:
     device: DeviceBody
     joints: Joints
     room: Channel
+    clock: LiveClock
     said: list = field(default_factory=list)       # by the room
+    late: list[float] = field(default_factory=list)    # s, at the beginning of each tick
     _t: float | None = None
     _goal: object = None
 
     def read(self, index: int, t: float) -> Inputs:
+        self.late.append(self.clock.lateness(index))
         self.joints.advance(t, 0.0 if self._t is None else t - self._t)
         self._t = t
         reading, health = self.joints.exchange(t, self._goal)          # type: ignore[arg-type]
@@ -76,15 +79,12 @@ class StagedBody:
 class Watcher:
     """Keeps what the figures are made of."""
 
-    clock: LiveClock
     tell: Callable[[str], None]
-    late: list[float] = field(default_factory=list)
     barge_ins: list[float] = field(default_factory=list)      # s of the run
     spoke_s: float = 0.0                                      # of voice handed to the loudspeaker
     health: list[str] = field(default_factory=list)
 
     def __call__(self, inputs: Inputs, tick: Tick) -> None:
-        self.late.append(self.clock.lateness(inputs.index))
         self.spoke_s += 0.01 * sum(bool(block.samples.any()) for block in tick.outputs.speaker)
         for health in (*inputs.health, *tick.sound.health):
             self.health.append(f"{health.t:7.1f} s  {health.part} {health.level}: {health.reason}")
@@ -139,9 +139,9 @@ def _measured(minutes: float, seed: int, tell: Callable[[str], None], room: Chan
     engine = ChildWorker("robot.live:embedded", {"start": datetime.now().isoformat(timespec="seconds")})
     sound = SoundDeviceConfig(input="rig_array", output="rig_loudspeaker", reference=4)
     device = build_device(DeviceConfig(sound, replace(DeviceConfig().camera, source="")), engine, clock.start)
-    body = StagedBody(device, Joints(model, seed), room, ready)
+    body = StagedBody(device, Joints(model, seed), room, clock, ready)
     mind = build_mind(MindConfig(seed=seed, playback_delay_s=ready[0].echo_s + AIR_S), model, tell)
-    watcher = Watcher(clock, tell)
+    watcher = Watcher(tell)
     engine.poll(0.0)
     real_time(MIND_PRIORITY, threads=False)        # its children, the engine among them, are ordinary work
     figures: dict = {}
@@ -150,29 +150,30 @@ def _measured(minutes: float, seed: int, tell: Callable[[str], None], room: Chan
         figures.update(device.sound.figures)
         return t >= 60 * minutes
     ticks = run_loop(mind, body, clock, (watcher,), finished)
-    return summary(body.said, watcher, figures, device.sound.missed, clock.start, ticks)
+    return summary(body, watcher, figures, device.sound.missed, ticks)
 
 
-def summary(said: list, watcher: Watcher, figures: dict, missed: int, start: float, ticks: int) -> list[str]:
+def summary(body: StagedBody, watcher: Watcher, figures: dict, missed: int, ticks: int) -> list[str]:
     """The figures in words."""
+    said, start = body.said, body.clock.start
     talked = [word for word in said if isinstance(word, Talked)]
     fell = [word for word in said if isinstance(word, Fell)]
     over = [word for word in talked if word.sounds]
-    stops = [first - word.onset for word in over
-             if (first := min((f.t for f in fell if word.onset < f.t < word.onset + STOPS_S), default=np.inf)) < np.inf]
+    stops = [late for word in over if (late := stopped_after(word, fell, [t + start for t in watcher.barge_ins]))]
     own = [t for t in watcher.barge_ins
            if not any(word.onset - start - 0.2 < t < word.end - start + OVERLAP_S for word in talked)]
     ready = next((word.echo_s for word in said if isinstance(word, Ready)), float("nan"))
     room = next((word for word in reversed(said) if isinstance(word, RoomFigures)), RoomFigures(0, 0))
     captured = figures.get("sound_s", 0.0) or float("nan")
-    late = np.array(watcher.late[round(SETTLED_S * 100):] or [np.nan]) * 1000
+    late = np.array(body.late[round(SETTLED_S * 100):] or [np.nan]) * 1000
     lost = figures.get("lost_s", 0.0) + missed * 0.01
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return [
         f"live on the rig: {ticks / 100:.0f} s, {len(talked)} sentences of a person, {len(over)} of them over the "
         f"robot; it spoke {watcher.spoke_s:.0f} s",
         f"onset to silence at the loudspeaker: {_quantiles(stops)}; the rig's own "
-        f"way from loudspeaker to microphone, {1000 * ready:.0f} ms, is in it; "
+        f"way from loudspeaker to microphone, {1000 * ready:.0f} ms, is in it (without: "
+        f"{_quantiles([s - ready for s in stops])}); "
         f"{len(over) - len(stops)} of {len(over)} did not stop it within {STOPS_S:g} s",
         f"self-interruptions: {len(own)} in {watcher.spoke_s / 60:.1f} min of its speech",
         f"audio lost: {100 * lost / captured:.3f} % ({1000 * lost:.0f} ms of {captured:.0f} s); xruns "
@@ -181,6 +182,14 @@ def summary(said: list, watcher: Watcher, figures: dict, missed: int, start: flo
         f"tick lateness: p50 {np.percentile(late, 50):.2f}, p99 {np.percentile(late, 99):.2f}, "
         f"most {late.max():.1f} ms; {memory:.0f} MB of the mind's process",
     ]
+
+
+def stopped_after(word: Talked, fell: list[Fell], barge_ins: list[float]) -> float | None:
+    """Seconds from the sentence's onset until the loudspeaker was silent because of it; None: it was not."""
+    for silence in sorted(f.t for f in fell if word.onset < f.t < word.onset + STOPS_S):
+        if any(word.onset < t < silence + 0.1 for t in barge_ins):      # a pause between clauses is no stop
+            return silence - word.onset
+    return None
 
 
 def _quantiles(seconds: list[float]) -> str:
