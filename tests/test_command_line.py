@@ -14,7 +14,7 @@ from robot.__main__ import COMMANDS, LATER, main
 @pytest.mark.parametrize("words", [
     ["fly"], ["run", "--body", "ghost"], ["run", "--engine", "oracle"], ["run", "--fast"], ["replay"],
     ["hear", "nowhere"], ["see", "nowhere"], ["move", "nowhere.jsonl"], ["script", "nowhere.yaml"],
-    ["replay", "nowhere"], ["run", "--config", "nowhere.toml"], ["run", "--body", "device"],
+    ["replay", "nowhere"], ["run", "--config", "nowhere.toml"],
     ["run", "--engine", "realtime"], ["calibrate"], ["dashboard"],
 ])
 def test_a_wrong_request_gets_one_line_and_status_2(words, capsys):
