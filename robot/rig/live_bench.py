@@ -136,7 +136,7 @@ def _measured(minutes: float, seed: int, tell: Callable[[str], None], room: Chan
               ready: list) -> list[str]:
     clock = LiveClock()
     model = reachy_mini()
-    engine = ChildWorker("robot.live:embedded", {"start": datetime.now().isoformat(timespec="seconds")})
+    engine = ChildWorker("robot.engine_start:embedded", {"start": datetime.now().isoformat(timespec="seconds")})
     sound = SoundDeviceConfig(input="rig_array", output="rig_loudspeaker", reference=4)
     device = build_device(DeviceConfig(sound, replace(DeviceConfig().camera, source="")), engine, clock.start)
     body = StagedBody(device, Joints(model, seed), room, clock, ready)
@@ -159,7 +159,7 @@ def summary(body: StagedBody, watcher: Watcher, figures: dict, missed: int, tick
     talked = [word for word in said if isinstance(word, Talked)]
     fell = [word for word in said if isinstance(word, Fell)]
     over = [word for word in talked if word.sounds]
-    stops = [late for word in over if (late := stopped_after(word, fell, [t + start for t in watcher.barge_ins]))]
+    stops = [after for word in over if (after := stopped_after(word, fell, [t + start for t in watcher.barge_ins]))]
     own = [t for t in watcher.barge_ins
            if not any(word.onset - start - 0.2 < t < word.end - start + OVERLAP_S for word in talked)]
     ready = next((word.echo_s for word in said if isinstance(word, Ready)), float("nan"))
