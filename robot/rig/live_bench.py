@@ -37,6 +37,7 @@ AIR_S = 0.02                   # from the room's loudspeaker's gate to its air
 SETTLED_S = 5.0                # of lateness that is not counted: the stages' first calls
 MIND_PRIORITY = 30             # SCHED_FIFO: below servos and sound
 OVERLAP_S = 1.5                # after a person's last sound in which a stop may still be because of it
+MOST_JUMPS = 2                 # of the room's air: a real one never jumps, and the echo has to be found again each time
 STOPS_S = 3.0                  # a later silence has another cause
 
 
@@ -178,7 +179,8 @@ def summary(body: StagedBody, watcher: Watcher, figures: dict, missed: int, tick
         f"self-interruptions: {len(own)} in {watcher.spoke_s / 60:.1f} min of its speech",
         f"audio lost: {100 * lost / captured:.3f} % ({1000 * lost:.0f} ms of {captured:.0f} s); xruns "
         f"{figures.get('overflows', 0)} in, {figures.get('underflows', 0)} out; starved {figures.get('starved', 0)}, "
-        f"late {figures.get('dropped', 0)} blocks; xruns of the room's own streams {room.xruns}",
+        f"late {figures.get('dropped', 0)} blocks; xruns of the room's own streams {room.xruns}"
+        + (": the air itself jumped, the machine is too busy for these figures" if room.xruns > MOST_JUMPS else ""),
         f"tick lateness: p50 {np.percentile(late, 50):.2f}, p99 {np.percentile(late, 99):.2f}, "
         f"most {late.max():.1f} ms; {memory:.0f} MB of the mind's process",
     ]
