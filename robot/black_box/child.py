@@ -129,7 +129,7 @@ class Keeper:
 
     def _written(self, wish: Wish) -> dict[str, Any]:
         """In the copy: the box is made."""
-        from robot.black_box.writing import FORGED_BYTES, Contents, write_box
+        from robot.black_box.writing import ON_DISK, Contents, write_box
 
         segments, unverifiable = self.ring.best()
         if not segments:
@@ -140,7 +140,7 @@ class Keeper:
                             {"cause": wish.cause, "made": stamp, "at_s": wish.at - self.config.tail_s, "kept": kept,
                              "lost_ticks": self.ring.lost, "origin": self.origin},
                             kept["words"], self.config.sound, unverifiable)
-        need = FORGED_BYTES * sum(segment.bytes for segment in segments)
+        need = ON_DISK * sum(segment.bytes for segment in segments)
         try:
             box = self.shelf.put(stamp, need, lambda folder: write_box(folder, contents))
         except OSError as error:

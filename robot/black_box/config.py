@@ -14,8 +14,8 @@ class BoxConfig:
     sound: bool = False          # see above; off: nothing that was said or seen can be heard or seen again
     words: bool = False          # texts of events, without their sound; off: how many letters
     minutes: float = 2.0         # at least so much before the cause (up to a segment more)
-    segment_s: float = 60.0      # a mind is kept so often: 3 to 5 ms of work here, one tick in 6,000
-    memory_mb: float = 96.0      # of the box's own process for the ring: a minute with sound took 20 MB here
+    segment_s: float = 60.0      # a mind is kept so often: 3 to 9 ms of work here, after one tick in 6,000
+    memory_mb: float = 96.0      # for the ring, in the box's own process: a minute with sound took 22 MB here
     disk_mb: float = 400.0       # of all boxes together; the oldest go
     free_mb: float = 200.0       # stays free on the disk, whatever disk_mb allows
     tail_s: float = 2.0          # recorded after the cause, so that its consequence is in the box
