@@ -234,7 +234,7 @@ def test_the_engines_host_is_named():
     assert found["peer: chat"].verdict == "warning" and "chat.example.org:443" in found["peer: chat"].fact
     near = replace(far, chat=ChatConfig("http://127.0.0.1:8080/v1"))
     assert "on this machine" in by_subject(network(near, lambda host, port: ""))["engine"].fact
-    assert by_subject(network(LiveConfig(run=RunConfig(engine="realtime"))))["engine"].verdict == "warning"
+    assert by_subject(network(replace(far, chat=ChatConfig(""))))["engine"].verdict == "warning"
 
 
 def test_a_peer_that_is_down_and_one_that_answers():
