@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perception.audio.block import Samples
 
@@ -118,7 +119,15 @@ class Surroundings:
     people: tuple[tuple[str, float, bool], ...]
 
 
-Request = Hear | Candidate | Commit | Prompt | Cancel | Resume | Finished | Cue | ToolResult | Surroundings
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """What the camera saw at t (s), as the bytes of a JPEG (n,). Only for an engine that was configured to see."""
+
+    t: float
+    jpeg: NDArray[np.uint8] = field(repr=False)
+
+
+Request = Hear | Candidate | Commit | Prompt | Cancel | Resume | Finished | Cue | ToolResult | Surroundings | Picture
 
 
 # replies: engine -> mind ------------------------------------------------------------------------------------------

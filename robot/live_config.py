@@ -5,6 +5,9 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, get_type_hints
 
+from dialogue.engines.chat_config import ChatConfig
+from dialogue.engines.minicpm.config import MiniCpmConfig
+from dialogue.engines.realtime.config import RealtimeConfig
 from firmware_bridge.bus_settings import BusSettings
 from robot.black_box.config import BoxConfig
 from robot.bodies.array_worker import ArraySettings
@@ -68,6 +71,9 @@ class LiveConfig:
     daemon: DaemonConfig = field(default_factory=DaemonConfig)
     array: ArraySettings = field(default_factory=ArraySettings)
     touch: TouchSettings = field(default_factory=TouchSettings)
+    realtime: RealtimeConfig = field(default_factory=RealtimeConfig)
+    minicpm: MiniCpmConfig = field(default_factory=MiniCpmConfig)
+    chat: ChatConfig = field(default_factory=ChatConfig)
     mind: MindConfig = field(default_factory=MindConfig)
     room: RoomConfig = field(default_factory=RoomConfig)
 

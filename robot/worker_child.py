@@ -12,6 +12,7 @@ from dialogue.engine import Timed
 from robot.channel import Channel
 from robot.worker import Handler, Ready, cancels_reply
 
+PULSE_S = 0.05         # between two looks of an idle handler
 EXPENDABLE = 500       # of 1000: what is ended first when memory is short; the mind and the servo process stay at 0
 
 
@@ -32,12 +33,16 @@ def serve(channel: Channel) -> None:
     began = time.perf_counter()
     handler = build(*inbox.popleft())
     channel.send(Timed(time.perf_counter() - began, Ready()))
+    pulse = getattr(handler, "pulse", None)      # a handler with a line of its own looks at it in idle moments too
     while not channel.closed:
         if not inbox:
-            channel.wait(None)
+            channel.wait(None if pulse is None else PULSE_S)
         inbox.extend(channel.receive())
         if inbox:
             work(channel, handler, inbox)
+        elif pulse is not None and not channel.closed:
+            for timed in pulse(PULSE_S):
+                channel.send(timed)
 
 
 def work(channel: Channel, handler: Handler, inbox: deque[Any]) -> None:

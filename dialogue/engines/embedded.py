@@ -63,6 +63,7 @@ class Speech:
     seconds: float = 0.0                                 # of sound sent since `began`
     instead: bool = False                                # the next clause takes the place of those not begun
     done: bool = False
+    open: bool = False                                   # more may come into the queue
 
     def unheard(self, heard: str) -> list[str]:
         """Clauses from the first that was not heard to its end."""
@@ -145,6 +146,8 @@ class EmbeddedEngine:
         """Clauses until `lead` s are ready ahead of time t (s)."""
         speech = self._speech
         while speech is not None and not speech.done and speech.seconds - (t - speech.began) < self.config.lead:
+            if not speech.queue and speech.open:
+                return
             if not speech.queue:
                 speech.done = True
                 yield Timed(0.0, ReplyDone(speech.generation))

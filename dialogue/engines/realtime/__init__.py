@@ -1,0 +1,1 @@
+"""The OpenAI Realtime protocol, and the servers that speak it."""

@@ -1,0 +1,35 @@
+"""Which engine answers, in which process."""
+import importlib.util
+from datetime import datetime
+from typing import Any
+
+from dialogue.engine import EngineReady
+from dialogue.engines.secrets import KeyMissing, secret
+from robot.errors import BadRequest
+from robot.live_config import LiveConfig
+from robot.worker import ChildWorker
+
+
+def engine_of(config: LiveConfig) -> ChildWorker:
+    """The engine of `[run] engine`; BadRequest for one that a live run cannot have, or whose key is missing.
+
+    An engine with a server tells by itself when it is ready: when the server is.
+    """
+    now = datetime.now().isoformat(timespec="seconds")
+    makes: dict[str, tuple[str, dict[str, Any]]] = {
+        "embedded": ("robot.engine_start:embedded", {"start": now}),
+        "realtime": ("robot.engines:realtime", {"config": config.realtime, "seed": config.mind.seed}),
+        "minicpm": ("robot.engines:minicpm", {"config": config.minicpm, "seed": config.mind.seed}),
+        "chat": ("robot.engines:chat", {"config": config.chat, "start": now}),
+    }
+    name = config.run.engine
+    if name not in makes:
+        raise BadRequest(f"--engine {name}: belongs to `talkover script`, expected one of: {', '.join(makes)}")
+    if name in ("realtime", "minicpm") and importlib.util.find_spec("websockets") is None:
+        raise BadRequest(f"--engine {name}: the package websockets is missing: pip install 'talkover[engines]'")
+    try:
+        secret(getattr(getattr(config, name, None), "key_from", ""))
+    except KeyMissing as missing:
+        raise BadRequest(f"[{name}] key_from: {missing}") from missing
+    local = name in ("embedded", "chat")
+    return ChildWorker(*makes[name], ready=(lambda t: EngineReady(name)) if local else None)
