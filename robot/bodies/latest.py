@@ -27,7 +27,7 @@ class LatestValue:
         """(count, value); count 0 before the first write or when every attempt met a writer."""
         for _ in range(ATTEMPTS):
             crc, count, length = _FRAME.unpack_from(self._memory, self._start)
-            end = self._start + _FRAME.size + min(length, self.capacity)
-            if count and zlib.crc32(self._memory[self._start + 4:end]) == crc:
-                return count, self._memory[self._start + _FRAME.size:end]
+            body = self._memory[self._start + 4:self._start + _FRAME.size + min(length, self.capacity)]
+            if count and zlib.crc32(body) == crc:   # what was checked is given: the writer goes on
+                return count, body[_FRAME.size - 4:]
         return 0, b""

@@ -57,7 +57,7 @@ class Ring:
     def _record(self, at: int) -> tuple[int, bytes]:
         """(count, record) of a whole record; count 0 when it is none."""
         crc, count, length = _FRAME.unpack_from(self._memory, at)
-        end = at + _FRAME.size + min(length, self.capacity)
-        if count and zlib.crc32(self._memory[at + 4:end]) == crc:
-            return count, self._memory[at + _FRAME.size:end]
+        body = self._memory[at + 4:at + _FRAME.size + min(length, self.capacity)]
+        if count and zlib.crc32(body) == crc:       # what was checked is given: the writer goes on
+            return count, body[_FRAME.size - 4:]
         return 0, b""
