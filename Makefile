@@ -5,7 +5,7 @@ READY := $(VENV)/.ready
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: demo test lint bench peers train clean install uninstall rollback
+.PHONY: demo test lint bench peers train clean docs install uninstall rollback
 
 demo: $(READY)
 	$(PY) -m robot demo --out out/demo
@@ -30,6 +30,9 @@ train: $(READY)
 
 $(READY): setup.cfg constraints.txt scripts/setup.sh
 	VENV=$(VENV) sh scripts/setup.sh dev,sim
+
+docs: $(READY)
+	PYTHONPATH=. $(PY) scripts/docs.py
 
 install:
 	sh scripts/install.sh install

@@ -8,7 +8,7 @@ class CameraDeviceConfig:
 
     source: str = "/dev/video0"        # a device, video file (begins again at its end) or URL; "": no camera
     width_px: int = 640                # of the pictures asked for; the lens model holds for this size
-    height_px: int = 480
+    height_px: int = 480               # the same
     fps: float = 10.0                  # pictures that are looked at; the device may give more
     asleep_fps: float = 0.5            # the same while the robot lies without torque: the fan is heard too
     fourcc: str = ""                   # pixel format, such as MJPG where USB 2 is too slow for raw; "": device's

@@ -40,7 +40,7 @@ class LinkSettings:
     settle_s: float = 0.3            # after the motors went on: it has pinned its targets, the servos hold them
     again_s: float = 0.5             # between two tries to end a move of the daemon: waking up is three in a row
     first_wait_s: float = 0.2        # before connecting again
-    longest_wait_s: float = 5.0
+    longest_wait_s: float = 5.0      # of a daemon that stays away: the wait doubles up to here
     ready_wait_s: float = 1.0        # longest while it is there but not ready yet
     jitter: float = 0.3              # share of each wait that is left to chance: clients must not come in step
     sound_s: float = 5.0             # a connection that lasted so long: the next loss counts as the first

@@ -18,11 +18,11 @@ class SoundDeviceConfig:
                                           # written is taken in its place
     voice: tuple[int, ...] = (0,)         # output channels that play the voice; the others stay silent
     input_channels: int = 0               # to open; 0: up to the highest in use. For cards that know one format only
-    output_channels: int = 0
+    output_channels: int = 0              # the same of the output
     block_s: float = 0.02                 # of a device block: 10 ms gave xruns on a busy machine, 20 ms none
     latency_s: float = 0.04               # asked of each device: two blocks; more where xruns are told
     volume: float = 1.0                   # 0..2, factor; loud sounds are clipped softly
-    muted: bool = False
+    muted: bool = False                   # true: it speaks silently; what it says is still in the log
     stall_s: float = 1.0                  # without a block: the stream has died silently. Gaps of 60 ms are usual
     first_s: float = 4.0                  # the same for the first block after opening
     dead_s: float = 3.0                   # of exactly zero microphones while the robot plays: the card is reset

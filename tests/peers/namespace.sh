@@ -16,4 +16,5 @@ mount -o remount,ro,bind /
 for folder in / /usr /root "$PROJECT"; do
     if touch "$folder/.writable" 2>/dev/null; then rm "$folder/.writable"; echo "$folder is writable" >&2; exit 1; fi
 done
+mount --make-rshared /          # as systemd has it at boot: credentials are mounted by a helper process
 exec "$@"
