@@ -148,6 +148,18 @@ def starts() -> None:
                                               text=True).stdout.strip(), user == "talkover")
 
 
+def listens() -> None:
+    """The simulated robot, whose ears are there at once: how long until it hears."""
+    CONFIG.write_text('[run]\nbody = "simulated"\n')
+    began = time.monotonic()
+    systemctl("start", "--no-block", "talkover")
+    until("ears", lambda: "ears ok" in shown()["StatusText"])
+    expect("from cold start to listening", f"{time.monotonic() - began:.1f} s", True)
+    until("ready", lambda: shown()["ActiveState"] == "active")
+    expect("and to ready", f"{time.monotonic() - began:.1f} s: {shown()['StatusText']}", True)
+    systemctl("stop", "talkover")
+
+
 def reloads() -> None:
     main = shown()["MainPID"]
     CONFIG.write_text(SETTINGS + '[log]\nwords = true\n[mind]\nseed = 4\n[servo_bus.loop]\ncalm_s = 2\n')
@@ -229,6 +241,7 @@ def inside() -> int:
     child_dies("worker_child", "state=ready")
     stuck(servos)
     stops(servos)
+    listens()
     bad_settings_are_not_tried_again()
     systemd.kill()
     uninstalled()
