@@ -117,6 +117,7 @@ def test_a_bad_file_ends_with_status_2_and_stays_as_it_is(tmp_path, capsys, text
 @settings(deadline=None, max_examples=30, derandomize=True)
 @given(st.integers(0, 10**6))
 def test_a_half_written_default_file_is_refused_wherever_it_ends(tmp_path_factory, place):
+    """Field log F64."""
     text = uncommented(default_file())
     path = tmp_path_factory.getbasetemp() / "half.toml"
     path.write_text(text[:max(place % (len(text) - 7), len(MARK) + 1)])

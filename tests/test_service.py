@@ -1,61 +1,23 @@
-"""The run as a service: what the service manager is told, what the log says, and a configuration read anew."""
+"""The run as a service: what the service manager is told, and a configuration read anew."""
 import os
 import signal
-import socket
-from contextlib import closing
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from calibration.health import Health
-from motion.intent import MotionIntent
-from perception.audio.scene import SoundScene
-from perception.vision.frame import Sight
 from robot.clock import LiveClock
 from robot.live_config import LiveConfig
-from robot.service.log import Journal, Log, LogConfig, Stream, sink_of
+from robot.service.log import Log
 from robot.service.notify import LATE_S, TRIED_S, Notify, Supervision
 from robot.service.parts import Parts, group_of
 from robot.service.reload import ConfigReader, Reload
 from robot.service.serving import serving, supervised
-from robot.tick import Event, Inputs, Outputs, Tick
+from robot.tick import Event
 from robot.worker import InlineWorker
+from tests.service_ends import EVERYTHING, Kept, Manager, inputs_of, tick_of
 
 NOW = 100.0
-
-
-def tick_of(*events: Event) -> Tick:
-    return Tick(Outputs(), SoundScene(0.0), Sight(0.0), (), MotionIntent(0.0, "still"), "idle", events)
-
-
-def inputs_of(t: float, *health: Health, **arrived) -> Inputs:
-    return Inputs(round(t * 100), t, health=health, **arrived)
-
-
-EVERYTHING = {"audio": (object(),), "faces": (object(),), "joints": object(), "replies": (object(),)}
-
-
-class Manager:
-    """The service manager's end of NOTIFY_SOCKET."""
-
-    def __init__(self, address: str):
-        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self.socket.bind("\0" + address[1:] if address.startswith("@") else address)
-        self.socket.settimeout(20)
-        self.address = address
-        self.told: list[Notify] = []
-
-    def heard(self) -> list[dict[str, str]]:
-        """All messages so far; a datagram is there as soon as it was sent."""
-        self.socket.setblocking(False)
-        messages = []
-        try:
-            while data := self.socket.recv(65536):
-                messages.append(dict(line.split("=", 1) for line in data.decode().split("\n")))
-        except BlockingIOError:
-            return messages
-        return messages
 
 
 @pytest.fixture(params=["path", "abstract"])
@@ -98,6 +60,7 @@ def test_ready_when_every_part_has_come_or_said_that_it_cannot(manager):
 
 
 def test_ready_without_a_part_that_says_nothing_for_long_and_late_ones_join(manager):
+    """Field log F56, F57: late devices and networks are waited for step by step, nothing exits for them."""
     clock = [0.0]
     observe = supervision_of(manager, now=lambda: clock[0])
     for t in (0.0, TRIED_S - 0.01, TRIED_S, TRIED_S + 2, TRIED_S + 4):
@@ -167,104 +130,6 @@ def test_the_status_tells_the_worst_of_each_group():
         "joints", "joints", "ears", "joints", "disk"]
 
 
-class Kept:
-    def __init__(self, room: int = 10**6):
-        self.room, self.lines = room, []
-
-    def send(self, priority, text, fields):
-        if len(self.lines) >= self.room:
-            return False
-        self.lines.append((priority, text, dict(fields)))
-        return True
-
-
-SAID = Event(3.0, "turn_committed", (("turn", 1), ("guess", "my secret"), ("reason", "complete")))
-
-
-def test_one_line_an_event_with_its_reason_and_no_words():
-    sink = Kept()
-    log = Log(sink)
-    log(inputs_of(3.0, Health(2.99, "camera", "gone", "unplugged")),
-        tick_of(SAID, Event(3.0, "heard_text", (("text", "secret"),))))
-    assert [line[:2] for line in sink.lines] == [
-        (4, "health t=2.990 of=camera level=gone: unplugged"), (6, "turn_committed t=3.000 turn=1: complete")]
-    assert "secret" not in str(sink.lines)
-
-
-def test_words_are_written_when_the_settings_allow_it():
-    sink = Kept()
-    Log(sink, LogConfig("debug", words=True))(inputs_of(3.0), tick_of(SAID))
-    assert sink.lines[0][1] == 'turn_committed t=3.000 turn=1 guess="my secret": complete'
-
-
-def test_lost_lines_are_counted_and_told_when_there_is_room_again():
-    sink = Kept(room=1)
-    log = Log(sink)
-    for number in range(4):
-        log.note("info", "test", str(number))
-    assert log.lost == 3
-    sink.room = 9
-    log.note("info", "test", "again")
-    assert [text for _, text, _ in sink.lines] == ["test: 0", "log_lost count=3: nobody took the lines", "test: again"]
-
-
-@pytest.mark.parametrize("pair", [os.pipe, lambda: tuple(s.detach() for s in reversed(socket.socketpair()))])
-def test_a_full_pipe_or_socket_stalls_nothing_and_no_line_is_torn(pair):
-    reader, writer = pair()
-    stream = Stream(writer, prefix=True)
-    taken = [stream.send(6, f"{number:07d} {'x' * 1000}", {}) for number in range(2000)]
-    assert not all(taken) and taken[0]
-    assert os.get_blocking(writer)                      # whoever shares it is not disturbed
-    os.set_blocking(reader, False)
-    got, last = b"", -1
-    for number in (1, 2):
-        try:
-            while data := os.read(reader, 1 << 20):
-                got += data
-        except BlockingIOError:
-            stream.send(6, f"end {number}", {})
-    lines = got.decode().splitlines()
-    assert lines[-1] == "<6>end 1"
-    for line in lines[:-1]:
-        assert line.startswith("<6>") and len(line) == 3 + 8 + 1000 and int(line[3:10]) > last
-        last = int(line[3:10])
-    assert len(lines) - 1 == sum(taken)
-    os.close(reader)
-    assert stream.send(6, "nobody reads", {})           # neither a signal nor an exception
-    stream.close()
-    os.close(writer)
-
-
-def test_a_file_takes_plain_lines(tmp_path):
-    with (tmp_path / "log").open("w") as file:
-        sink = sink_of({}, file.fileno())
-        sink.send(4, "two\nlines", {})
-        sink.close()
-    assert (tmp_path / "log").read_text() == "two\nlines\n"
-
-
-def test_under_systemd_facts_are_fields_of_the_journal(tmp_path):
-    journal = Manager(str(tmp_path / "journal"))
-    reader, writer = os.pipe()
-    status = os.fstat(writer)
-    environment = {"JOURNAL_STREAM": f"{status.st_dev}:{status.st_ino}"}
-    with closing(sink_of(environment, writer, journal.address)) as sink:
-        assert isinstance(sink, Journal)
-        sink.send(4, "one\ntwo", {"of": "camera", "level": "gone"})
-    data = journal.socket.recv(4096)
-    assert b"MESSAGE\n\x07\0\0\0\0\0\0\0one\ntwo\n" in data and b"PRIORITY=4\n" in data
-    assert b"TALKOVER_OF=camera\nTALKOVER_LEVEL=gone\n" in data and b"SYSLOG_IDENTIFIER=talkover\n" in data
-    with closing(sink_of(environment, writer, str(tmp_path / "none"))) as sink:
-        sink.send(3, "two\nlines", {})
-    assert os.read(reader, 100) == b"<3>two\n<3>lines\n"
-    with closing(sink_of({"JOURNAL_STREAM": "1:2"}, writer, journal.address)) as sink:
-        sink.send(3, "ours", {})
-    assert os.read(reader, 100) == b"ours\n"
-    for end in (reader, writer):
-        os.close(end)
-    journal.socket.close()
-
-
 @pytest.fixture
 def reload(tmp_path, manager):
     path = tmp_path / "talkover.toml"
@@ -327,10 +192,3 @@ def test_a_signal_reloads_and_the_reader_is_a_process_of_its_own(tmp_path, manag
     assert signal.getsignal(signal.SIGHUP) == signal.SIG_DFL
     out = capfd.readouterr().out
     assert "reload key=log: in force" in out and "tick_failed: Traceback\n  line" in out
-
-
-def test_a_config_is_replaced_whole():
-    changed = replace(LiveConfig(), log=LogConfig("debug"))
-    log = Log(Kept())
-    log.configure(changed.log)
-    assert log.config == changed.log
