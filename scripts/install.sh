@@ -67,7 +67,7 @@ build() {                                                     # build VERSION: a
     trap 'exit 1' HUP INT TERM
     rm -rf "$part"
     mkdir -p "$opt"
-    echo "installing talkover $1 (about 500 MB)"
+    echo "installing talkover $1 (about 1.1 GB)"
     (cd "$here/.." && tar -cf - --exclude=__pycache__ --exclude='*.egg-info' robot dialogue perception motion \
         firmware_bridge calibration setup.cfg pyproject.toml README.md LICENSE THIRD_PARTY.md) | tar -C "$copy" -xf -
     if [ -n "${INSTALL_PIP:-}" ]; then                        # tests: no network, no ten minutes
