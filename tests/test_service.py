@@ -80,6 +80,16 @@ def test_only_a_healthy_tick_feeds_the_watchdog(manager, late, failing, fed):
     assert any("WATCHDOG" in message for message in manager.heard()) is fed
 
 
+def test_a_simulated_room_that_is_slower_than_its_machine_is_alive(manager):
+    clock = [NOW]
+    observe = supervision_of(manager, now=lambda: clock[0])
+    observe(inputs_of(1.0, **EVERYTHING), tick_of())
+    assert not any("WATCHDOG" in message for message in manager.heard())
+    clock[0] += 0.05
+    observe(inputs_of(1.01), tick_of())
+    assert any("WATCHDOG" in message for message in manager.heard())
+
+
 def test_the_watchdog_is_fed_four_times_in_its_time(manager):
     clock = [0.0]
     observe = supervision_of(manager, watchdog_s=8.0, now=lambda: clock[0])
