@@ -5,11 +5,8 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from calibration.body_model import BodyModel, reachy_mini
-from dialogue.engine import Engine
-from dialogue.engines.embedded import EmbeddedConfig, EmbeddedEngine
 from robot.bodies.array_worker import array_process
 from robot.bodies.body import Body
 from robot.bodies.daemon_setup import PART as DAEMON
@@ -25,11 +22,11 @@ from robot.bodies.servo_loop import PART as SERVOS
 from robot.bodies.simulated import SimulatedBody
 from robot.bodies.touch_worker import touch_process
 from robot.build import build_mind
-from robot.errors import BadRequest
+from robot.engine_choice import engine_of
 from robot.interaction.typed_people import NAME
 from robot.live_config import LiveConfig
 from robot.runtime import GuardedMind
-from robot.simulation import detector_trouble
+from robot.simulation import detector_ready, detector_trouble
 from robot.worker import ChildWorker
 
 EMERGENCY = {signal.SIGUSR1: True, signal.SIGUSR2: False}     # emergency stop, and its end
@@ -45,20 +42,9 @@ class Live:
     room: SimulatedBody | None
 
 
-def embedded(start: str) -> Engine:
-    """The embedded engine of a child process; start: ISO time at the beginning of the run."""
-    return EmbeddedEngine(EmbeddedConfig(start=start))
-
-
 def build_live(config: LiveConfig, start: float) -> Live:
-    """Mind, body and workers of a live run; BadRequest for an engine that does not exist yet.
-
-    start: monotonic clock (s) at t = 0 of the run.
-    """
-    if config.run.engine != "embedded":
-        raise BadRequest(f"--engine {config.run.engine}: comes later, expected embedded")
-    model = reachy_mini()
-    engine = ChildWorker("robot.live:embedded", {"start": datetime.now().isoformat(timespec="seconds")})
+    """Mind, body and workers of a live run. start: monotonic clock (s) at t = 0 of the run."""
+    model, engine = reachy_mini(), engine_of(config)
     joints = joints_of(config, model, start)
     if config.run.body == "simulated" or (joints is not None and config.run.senses == "simulated"):
         linked = None if joints is None else LinkedJoints(model, joints)
@@ -89,7 +75,7 @@ def joints_of(config: LiveConfig, model: BodyModel, start: float) -> JointProces
 def simulated(config: LiveConfig, model: BodyModel, engine: ChildWorker, joints: LinkedJoints | None) -> SimulatedBody:
     """The simulated room with a person at the keyboard in it."""
     you = PersonScript(NAME, azimuth=0.3, distance=1.1)
-    detector = ChildWorker("robot.simulation:DetectorHandler", {}, trouble=detector_trouble)
+    detector = ChildWorker("robot.simulation:DetectorHandler", {}, trouble=detector_trouble, ready=detector_ready)
     return SimulatedBody(config.room, (you,), engine, detector, config.mind.seed, model=model, joints=joints)
 
 

@@ -3,6 +3,7 @@
 Built from the protocol notes. Each unit is answered once, in order; `plan` tells what the model says at which unit.
 """
 import base64
+import functools
 import json
 import threading
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ UNIT_BYTES = 64000
 DEMO_KEYS = {"type", "audio_base64", "frame_base64_list", "force_listen", "max_slice_nums"}
 
 
+@functools.cache
 def floats(seconds: float, level: float = 0.2) -> str:
     t = np.arange(round(seconds * 24000)) / 24000
     return base64.b64encode((level * np.sin(2 * np.pi * 220 * t)).astype("<f4").tobytes()).decode()
@@ -40,6 +42,7 @@ class Demo:
 
     plan: dict[int, str] = field(default_factory=dict)
     faults: Faults = field(default_factory=Faults)
+    sound_s: float = 1.0             # of voice in a speaking unit
     log: list = field(default_factory=list)
     units: int = 0
     kv: int = 0
@@ -78,7 +81,7 @@ class Demo:
 
     def speak(self, text: str, last: bool) -> dict:
         self.kv += self.faults.kv_a_unit
-        return {"type": "result", "is_listen": False, "text": text, "audio_data": floats(1.0),
+        return {"type": "result", "is_listen": False, "text": text, "audio_data": floats(self.sound_s),
                 "end_of_turn": last and not self.faults.no_end_of_turn, "current_time": self.units,
                 "kv_cache_length": self.kv}
 
@@ -110,7 +113,7 @@ class Gateway(Demo):
             return [{**common, "kind": "listen"}]
         if self.units in self.plan:
             return [{**common, "kind": "text", "text": self.plan[self.units]},
-                    {**common, "kind": "audio", "audio": floats(1.0)}]
+                    {**common, "kind": "audio", "audio": floats(self.sound_s)}]
         return [{**common, "kind": "listen"}]
 
 

@@ -4,6 +4,7 @@ Built from the protocol notes alone, so that a misreading of the engine cannot a
 client event and returns server events; `serve` puts it behind a WebSocket. What a real server would refuse, it refuses.
 """
 import base64
+import functools
 import json
 import threading
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ GA = {"audio_delta": "response.output_audio.delta", "words_delta": "response.out
 BETA = {"audio_delta": "response.audio.delta", "words_delta": "response.audio_transcript.delta"}
 
 
+@functools.cache
 def tone(seconds: float, rate: int) -> str:
     t = np.arange(round(seconds * rate)) / rate
     return base64.b64encode((8000 * np.sin(2 * np.pi * 220 * t)).astype("<i2").tobytes()).decode()
@@ -44,6 +46,7 @@ class Server:
     text: str = "Here is what I think about it."
     pieces: int = 5
     beta: bool = False
+    commit_answers: bool = False     # a commit begins the reply, as LocalAI's does
     calls: tuple = ()                # (call_id, name, arguments) of the first reply
     faults: Faults = field(default_factory=Faults)
     log: list = field(default_factory=list)
@@ -84,7 +87,8 @@ class Server:
         if self.sound_s < 0.1:
             return [self.error("input_audio_buffer_commit_empty", event)]
         self.committed_s, self.sound_s = self.sound_s, 0.0
-        return [{"type": "input_audio_buffer.committed", "item_id": f"user_{len(self.log)}"}]
+        told = [{"type": "input_audio_buffer.committed", "item_id": f"user_{len(self.log)}"}]
+        return told + (self.finish("cancelled") + self.respond(None) if self.commit_answers else [])
 
     def on_response_create(self, event):
         faults = self.faults
@@ -114,11 +118,12 @@ class Server:
                 for call, name, arguments in self.calls]
             self.calls = ()
             return out
-        ends = [len(self.text) * (n + 1) // self.pieces for n in range(self.pieces)]
+        text = self.text.format(n=self.count)
+        ends = [len(text) * (n + 1) // self.pieces for n in range(self.pieces)]
         for n, end in enumerate(ends):
             begin = 0 if n == 0 else ends[n - 1]
             out.append({"type": names["words_delta"], "response_id": response, "item_id": item,
-                        "delta": self.text[begin:end]})
+                        "delta": text[begin:end]})
             out.append({"type": names["audio_delta"], "response_id": response, "item_id": item,
                         "delta": tone(0.2, self.faults.rate_hz)})
         self.items[item] = 200 * self.pieces
@@ -172,11 +177,12 @@ class Served:
 
     def _admit(self, connection, request):
         self.attempts += 1
-        status = self.make().faults.status
+        self.next = self.make()
+        status = self.next.faults.status
         return connection.respond(status, "no\n") if status else None
 
     def _talk(self, line: ServerConnection) -> None:
-        server = self.make()
+        server = self.next
         self.sessions.append(server)
         for event in server.greeting():
             line.send(json.dumps(event))

@@ -34,7 +34,8 @@ class Connection:
         self._loop = asyncio.new_event_loop()
         self._wake = asyncio.Event()                 # there is something to send, or to end
         self._leaving = False
-        Thread(target=self._loop.run_forever, name="engine socket", daemon=True).start()
+        self._thread = Thread(target=self._run, name="engine socket", daemon=True)
+        self._thread.start()
 
     def open(self, url: str) -> None:
         """Begin to connect. Only after the Ended of the connection before."""
@@ -61,8 +62,18 @@ class Connection:
         self._loop.call_soon_threadsafe(self._wake.set)
 
     def stop(self) -> None:
-        """End the thread; for tests, a child process simply ends."""
+        """End connection and thread; a child process simply ends."""
         self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+
+    def _run(self) -> None:
+        self._loop.run_forever()
+        tasks = asyncio.all_tasks(self._loop)
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            self._loop.run_until_complete(asyncio.wait(tasks))
+        self._loop.close()
 
     async def _talk(self) -> None:
         config = self.config

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from dialogue.engine import EngineTrouble, Reply, Request, Timed
+from dialogue.engine import EngineReady, EngineTrouble, Reply, Request, Timed
 from dialogue.engines.connection import Connection
 from dialogue.engines.link import Ended, Link, Opened
 
@@ -77,6 +77,8 @@ class RemoteEngine:
         if request is not None:
             self.core.ask(t, request)
         messages, answers = self.core.step(t, len(self.connection.uplink))
+        if any(isinstance(answer, EngineReady) for answer in answers):     # only now it is of use
+            self._lost_at, self._told = None, False
         for message in messages:
             self.connection.send(json.dumps(message.body, separators=(",", ":")), message.sound)
         if self.core.leaving:
@@ -88,14 +90,13 @@ class RemoteEngine:
         if not self._connecting and self.link.due(t):
             self._connecting = True
             self.connection.open(self.core.address())
-        if self._lost_at is None or self._told or t - self._lost_at < GONE_FOR_S:
+        if self.link.refused or self._lost_at is None or self._told or t - self._lost_at < GONE_FOR_S:
             return []
         self._told = True
         return [EngineTrouble(f"{self.core.name}: no connection to its server, it is tried again", 0)]
 
     def _happened(self, t: float, event: Opened | Ended | str) -> list[Reply]:
         if isinstance(event, Opened):
-            self._lost_at, self._told = None, False
             self.link.opened(t)
             self.core.opened(t)
         elif isinstance(event, Ended):

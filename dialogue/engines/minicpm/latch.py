@@ -23,6 +23,10 @@ class Latch:
         self._forced, self._listened, self._on_its_way = None, False, True
         self._passes_after = sent
 
+    def skip(self, sent: int) -> None:
+        """Answers to units up to `sent` are nobody's."""
+        self._passes_after = max(self._passes_after, sent)
+
     def open(self) -> None:
         """A new session knows nothing of the old one's replies."""
         self._closed_at, self._passes_after = None, 0

@@ -93,7 +93,7 @@ class MiniCpmSession(ServerSide):
                 self._recognised(request, final=False)
             case Commit():
                 self._recognised(request, final=True)
-                self._claim(request.generation)
+                self._claim(request.generation, request.onset)
             case Prompt():
                 self._replies.append(ReplyDone(request.generation, silent=True))   # nothing can make it speak
             case Cancel():
@@ -133,12 +133,14 @@ class MiniCpmSession(ServerSide):
             self._guess = (key, self.recogniser(self._recent.between(request.onset - MARGIN_S, request.end + MARGIN_S)))
         self._replies.append(Transcript(request.turn, self._guess[1], final))
 
-    def _claim(self, generation: int) -> None:
+    def _claim(self, generation: int, onset: float) -> None:
         """A turn is over: what the model has begun to say answers it, or what it says next."""
         if self.refused:
             self._replies.append(EngineTrouble(self.refused, generation))
             return
         self._wanted, self._listened = generation, 0
+        if self._held is not None and self._held.at < onset:
+            self._drop_held()                              # begun before the words: no answer to them
         if self._held is not None:
             utterance, self._held = self._held, None
             self._bind(utterance, generation)
@@ -152,8 +154,12 @@ class MiniCpmSession(ServerSide):
 
     def _cancel(self, cancel: Cancel) -> None:
         self._remember(cancel.heard)
+        self.latch.skip(self._sent)
+        if self._held is not None:
+            self._drop_held()
         if self._wanted == cancel.generation:
             self._wanted = None
+            self.latch.close(self.t, self._sent)           # what it is about to say answers words that are taken back
         utterance = self._said.get(cancel.generation)
         if utterance is None:
             return

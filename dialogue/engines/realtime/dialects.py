@@ -21,9 +21,10 @@ class Dialect:
     deletes: bool = True          # forgets whole items
     client_first: bool = False    # waits for our first word
     acks: bool = False            # wants to know what was played
+    images: bool = False          # takes pictures as items
 
 
-OPENAI = Dialect("openai")
+OPENAI = Dialect("openai", images=True)
 DIALECTS: Mapping[str, Dialect] = {dialect.name: dialect for dialect in (
     OPENAI,
     Dialect("openai-beta", beta=True),

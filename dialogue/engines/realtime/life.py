@@ -1,5 +1,6 @@
 """The life of a session with a Realtime server: connected, greeted, renewed before its cap, lost and begun again."""
 from typing import Any
+from urllib.parse import urlencode
 
 from dialogue.engine import EngineReady, EngineTrouble, Reply, ToolResult
 from dialogue.engines.realtime import events
@@ -50,7 +51,8 @@ class SessionLife(ServerEvents):
             return
         asked = self.awaiting = self.asked.popleft()
         asked.at = self.t
-        if self.dialect.commit_answers and not asked.instructions and self.answers[asked.generation].turn:
+        answer = self.answers.get(asked.generation)
+        if self.dialect.commit_answers and not asked.instructions and (answer is None or answer.turn):
             return                                        # the commit has begun the reply
         self.send(events.create(asked.event, asked.generation, asked.instructions, self.dialect.beta))
 
@@ -96,6 +98,14 @@ class SessionLife(ServerEvents):
         if age > self.config.rotate_at_last_s or (age > self.config.rotate_s and quiet):
             self.leaving = True
             self.token = None
+
+    def address(self) -> str:
+        """The model is a part of it; vLLM-Omni takes the session's settings only when it does not begin by itself."""
+        asked = {"model": self.config.model} if self.config.model else {}
+        if self.dialect.name == "vllm-omni":
+            asked |= {"duplex": "1", "autostart": "0"}
+        joint = "&" if "?" in self.config.url else "?"
+        return self.config.url + (joint + urlencode(asked) if asked else "")
 
     # the connection -----------------------------------------------------------------------------------------------
 

@@ -96,6 +96,8 @@ class ServerEvents:
         if self.responses.is_dead(identity) or identity in self.responses.owner:
             return
         asked, self.awaiting = self.awaiting, None
+        if asked is None and self.dialect.commit_answers and self.asked:
+            asked = self.asked.popleft()                  # its commit was enough
         if asked is None and not self.dialect.led:        # nobody asked: a second reply to the same turn
             self.responses.active, self.responses.cancelled_at = identity, None
             self.cancel_response(identity)

@@ -7,7 +7,6 @@ talk so far as text.
 """
 from collections import deque
 from collections.abc import Callable
-from urllib.parse import urlencode
 
 from dialogue.engine import (
     Cancel,
@@ -83,14 +82,6 @@ class RealtimeSession(SessionLife):
             made.recent = old.recent
         return made
 
-    def address(self) -> str:
-        """The model is a part of it; vLLM-Omni takes the session's settings only when it does not begin by itself."""
-        asked = {"model": self.config.model} if self.config.model else {}
-        if self.dialect.name == "vllm-omni":
-            asked |= {"duplex": "1", "autostart": "0"}
-        joint = "&" if "?" in self.config.url else "?"
-        return self.config.url + (joint + urlencode(asked) if asked else "")
-
     # the mind -----------------------------------------------------------------------------------------------------
 
     def ask(self, t: float, request: Request) -> None:
@@ -155,17 +146,18 @@ class RealtimeSession(SessionLife):
     def _hand_over(self, answer: Answer) -> None:
         """The words of a turn are the server's."""
         assert answer.turn is not None
-        if self._picture is not None and self.config.frames:
+        if self._picture is not None and self.config.frames and self.dialect.images:
             self.send(events.picture(self._picture.jpeg.tobytes()))
             self._picture = None
         self.send(*self._sound.commit(*answer.turn))
 
     def _claim(self, answer: Answer) -> None:
         """A server that decides by itself may have begun to answer already; else its next reply is this one."""
-        if self.held:
-            early, answer.asked_at = self.held.pop(), self.t
+        assert answer.turn is not None
+        if self.held and self.held[-1].asked_at >= answer.turn[0]:     # not begun before the words
+            early = self.held.pop()
             early.generation = early.flow.generation = answer.generation
-            early.turn, early.dead = answer.turn, False
+            early.turn = answer.turn
             self.answers[answer.generation] = early
             return
         self.wanted = answer
@@ -195,7 +187,11 @@ class RealtimeSession(SessionLife):
     def kill(self, answer: Answer) -> None:
         """Nothing more of this answer is wanted: the server is told, and what still comes is dropped."""
         answer.dead = True
-        self.asked = deque(asked for asked in self.asked if asked.generation != answer.generation)
+        own = [asked for asked in self.asked if asked.generation == answer.generation]
+        for asked in own:
+            asked.cancelled = True
+            if not self.dialect.commit_answers:            # else its reply comes all the same, in order
+                self.asked.remove(asked)
         if self.awaiting is not None and self.awaiting.generation == answer.generation:
             self.awaiting.cancelled = True
         if self.wanted is answer:
