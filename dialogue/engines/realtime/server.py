@@ -57,10 +57,7 @@ class ServerEvents:
     # session --------------------------------------------------------------------------------------------------------
 
     def _created(self, message: Mapping[str, Any]) -> None:
-        session = message.get("session")
-        session = session if isinstance(session, Mapping) else {}
-        if isinstance(message.get("resume_token"), str):
-            self.token = (str(session.get("id", "")), str(message["resume_token"]))
+        self._note_token(message)
         dialect = DIALECTS.get(self.config.server) or recognised(message)
         if not dialect.client_first:
             self.greet(dialect)
@@ -74,10 +71,14 @@ class ServerEvents:
             self.start()
 
     def _resumed(self, message: Mapping[str, Any]) -> None:
-        session = message.get("session")
-        if isinstance(message.get("resume_token"), str) and isinstance(session, Mapping):
-            self.token = (str(session.get("id", "")), str(message["resume_token"]))
+        self._note_token(message)
         self.ready = True
+
+    def _note_token(self, message: Mapping[str, Any]) -> None:
+        session = message.get("session")
+        identity = message.get("session_id") or (session.get("id") if isinstance(session, Mapping) else None)
+        if isinstance(message.get("resume_token"), str) and isinstance(identity, str):
+            self.token = (identity, str(message["resume_token"]))
 
     def _anew(self, message: Mapping[str, Any]) -> None:
         """The session cannot be resumed."""
