@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from calibration.body_model import reachy_mini
+from dialogue.engines.minicpm.config import MiniCpmConfig
 from robot.__main__ import main
 from robot.black_box.config import BoxConfig
 from robot.black_box.shelf import Shelf
@@ -230,11 +231,19 @@ def test_the_engines_host_is_named():
     assert found["engine"].fact == "embedded: on this machine, nothing leaves it" and set(found) == {"engine"}
     far = Configured(run=RunConfig(engine="chat"))
     found = by_subject(network(far, lambda host, port: "Name or service not known"))
-    assert "chat: chat.example.org; what people say and how it sounds goes there" in found["engine"].fact
+    assert "chat: chat.example.org; the words of people go there; no sound" in found["engine"].fact
     assert found["peer: chat"].verdict == "warning" and "chat.example.org:443" in found["peer: chat"].fact
     near = replace(far, chat=ChatConfig("http://127.0.0.1:8080/v1"))
     assert "on this machine" in by_subject(network(near, lambda host, port: ""))["engine"].fact
     assert by_subject(network(replace(far, chat=ChatConfig(""))))["engine"].verdict == "warning"
+
+
+@pytest.mark.parametrize(("engine", "told"), [("realtime", "the sound of turns goes there; no pictures"),
+                                              ("minicpm", "all sound, always, and PICTURES of the camera go there")])
+def test_what_leaves_the_machine_is_told(engine, told):
+    config = replace(LiveConfig(), run=RunConfig(engine=engine), minicpm=MiniCpmConfig("wss://m.example.org",
+                                                                                      frames=True))
+    assert told in by_subject(network(config, lambda host, port: ""))["engine"].fact
 
 
 def test_a_peer_that_is_down_and_one_that_answers():

@@ -64,6 +64,16 @@ def reaches(host: str, port: int) -> str:
     return ""
 
 
+def leaves(config: LiveConfig) -> str:
+    """What of people goes to the engine's host."""
+    name = config.run.engine
+    if name == "chat":
+        return "the words of people go there; no sound, no pictures"
+    sound = "the sound of turns" if name == "realtime" else "all sound, always,"
+    pictures = "and PICTURES of the camera go there" if getattr(config, name).frames else "goes there; no pictures"
+    return f"{sound} {pictures}"
+
+
 def network(config: LiveConfig, reach: Callable[[str, int], str] = reaches) -> Iterator[Finding]:
     """Who answers, where sound and words go, and whether the way is open."""
     found = peers(config)
@@ -74,8 +84,7 @@ def network(config: LiveConfig, reach: Callable[[str, int], str] = reaches) -> I
     elif engine is None:
         yield Finding("engine", "warning", f"{name}: no host is configured", f"[{name}] url in the configuration")
     else:
-        goes = ("on this machine" if engine.here else "what people say and how it sounds goes there, and what is kept "
-                "there is up to that host")
+        goes = "on this machine" if engine.here else f"{leaves(config)}; what is kept there is up to that host"
         yield Finding("engine", "ok", f"{name}: {engine.host}; {goes}")
     for peer in found:
         why = reach(peer.host, peer.port)
