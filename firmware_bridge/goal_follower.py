@@ -69,7 +69,7 @@ class GoalFollower:
     def hold(self, t: float) -> Array:
         """Emergency stop: decelerate and stay. The way back to the mind's goals will be a slow one."""
         _, dt = self._elapsed(t)
-        slower = self.settings.top_rad_s2 * dt
+        slower = self.settings.top_rad_s2 * (dt + self._dt) / 2
         velocity = np.sign(self.velocity) * np.maximum(np.abs(self.velocity) - slower, 0.0)
         self._resting = True
         return self._send(self.sent + velocity * dt, dt)
