@@ -1,5 +1,8 @@
 """Link, uplink and the socket of an engine with a server; the real socket against fake servers with faults."""
+import base64
+import hashlib
 import json
+import socket
 import time
 
 import numpy as np
@@ -215,3 +218,26 @@ def test_minicpm_over_a_real_socket_with_a_full_queue_first():
     assert all(path.startswith("/ws/duplex/adx_") for path in served.paths) and len(set(served.paths)) == 2
     robot.connection.stop()
     served.close()
+
+
+def test_a_half_open_line_is_noticed():
+    """F31: the other side keeps the connection and answers nothing, no ping either."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    config = LinkConfig(silent_s=0.2)
+    connection = Connection({}, config)
+    connection.open(f"ws://127.0.0.1:{listener.getsockname()[1]}/")
+    line, _ = listener.accept()
+    asked = line.recv(4096).decode()
+    key = next(row.split(": ")[1] for row in asked.split("\r\n") if row.lower().startswith("sec-websocket-key"))
+    told = base64.b64encode(hashlib.sha1((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").encode()).digest()).decode()
+    line.sendall(f"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                 f"Sec-WebSocket-Accept: {told}\r\n\r\n".encode())
+    seen, limit = [], time.monotonic() + PATIENCE_S
+    while not (seen and isinstance(seen[-1], Ended)):
+        assert time.monotonic() < limit
+        seen += connection.receive()
+        time.sleep(0.005)
+    assert isinstance(seen[0], Opened) and len(seen) == 2
+    connection.stop()
+    line.close()
+    listener.close()

@@ -21,7 +21,7 @@ class LinkConfig:
     refusals: int = 5                # connections in a row closed with 1008 at once, then it is a refusal for good
     open_s: float = 10.0             # for name, TLS and handshake
     silent_s: float = 20.0           # an unanswered ping after which a connection is half-open: over
-    most_sound: int = 100            # messages of sound that may wait, 1 to 10 s: older sound is dropped, and counted
+    most_sound: int = 100            # messages of sound that may wait, 4 s of them: older ones are dropped, and counted
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dialogue.engines.realtime.events import Event, append, clear, commit
 from dialogue.engines.recent_sound import RecentSound
 from perception.audio.block import Samples
 
-CHUNK_S = 0.1        # of sound in a message: ten a second instead of a hundred
+CHUNK_S = 0.04       # of sound in a message: what a server hears is that late at most
 AFTER_S = 0.2        # of sound after the end of a turn that belongs to it
 LONGEST_LEAD_S = 1.5   # of sound before a turn that may stay in front of it: a breath, a murmur that was none
 SHORTEST_S = 0.12    # a server refuses a commit of less than 0.1 s
