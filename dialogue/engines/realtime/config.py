@@ -18,7 +18,7 @@ class RealtimeConfig:
     url: str = "wss://api.openai.com/v1/realtime"   # ws:// only on this machine or a network of one's own
     server: Server = "auto"          # auto: told by what it says first
     model: str = "gpt-realtime-2.1"  # "" where the server has but one
-    voice: str = "marin"             # "": the server's own
+    voice: str = ""                  # "": the server's own; OpenAI has marin, cedar and others
     key_from: str = "OPENAI_API_KEY"  # environment variable that holds the key, or a credential (man 5 systemd.exec) of
                                       # that name in lower case; the key itself never stands in a file. "": no key
     instructions: str = " ".join(INSTRUCTIONS.split())   # who the robot is
