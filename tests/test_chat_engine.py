@@ -105,6 +105,13 @@ def test_the_server_is_told_what_was_heard_and_no_more(bench):
         "what do you think", "One two", "what do you think"]
 
 
+def test_an_answer_that_nobody_heard_was_not_given(bench):
+    bench.commit(1)
+    bench.ask(Cancel(bench.t, 1))
+    bench.commit(2)
+    assert [m["role"] for m in bench.streams[1].body["messages"]] == ["system", "user", "user"]
+
+
 def test_a_finished_reply_is_remembered(bench):
     bench.commit(1)
     bench.give(Words("Yes."), Over())

@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from dialogue.engine import Clause, Commit, EngineReady, Hear, ReplyDone
+from dialogue.engine import Clause, Commit, EngineReady, Hear, ReplyDone, Timed
 from dialogue.engines.realtime.config import RealtimeConfig
 from dialogue.engines.secrets import KeyMissing, secret
 from robot.engine_choice import engine_of
 from robot.errors import BadRequest
 from robot.live_config import LiveConfig, RunConfig, read_live_config
+from robot.worker import ChildWorker
 from tests.engine_bench import VOICE
 from tests.fake_realtime import Served
 
@@ -73,3 +74,24 @@ def test_a_turn_through_the_engines_own_process():
     assert " ".join(c.text for c in replies if isinstance(c, Clause) and c.text) == "Here is what I think about it."
     worker.close()
     served.close()
+
+
+class Pulsing:
+    """Has something to say without being asked."""
+
+    def handle(self, request):
+        yield from ()
+
+    def pulse(self, seconds):
+        yield Timed(0.0, EngineReady("by itself"))
+
+
+def test_an_engine_with_a_line_of_its_own_speaks_up_without_a_request():
+    worker = ChildWorker("tests.test_engine_choice:Pulsing", {})
+    replies, limit = [], time.monotonic() + PATIENCE_S
+    while not replies:
+        assert time.monotonic() < limit
+        replies += worker.poll(0.0)
+        time.sleep(0.005)
+    assert replies[0] == EngineReady("by itself")
+    worker.close()

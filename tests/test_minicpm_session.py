@@ -100,6 +100,19 @@ def test_speaking_answers_to_earlier_units_are_dropped_after_a_stop():
     assert len(bench.got(Clause)) == before and bench.core.late >= 2
 
 
+def test_an_answer_that_was_on_its_way_at_a_stop_is_nobodys():
+    bench = talked(line(Demo({7: "one ", 10: "stale "})))
+    bench.listen(2.8)
+    bench.hold = True
+    bench.listen(0.9)                                     # the tenth unit leaves, its answer does not come yet
+    assert bench.server.units == 10 and bench.got(ReplyDone, 1)
+    bench.ask(Cancel(bench.t, 1, "one"))
+    bench.release()
+    bench.ask(Commit(bench.t, 2, bench.t - 1.0, bench.t, 2))
+    bench.listen(3.0)
+    assert not bench.got(Clause, 2)
+
+
 def test_a_model_that_does_not_listen_costs_the_session():
     plan = dict.fromkeys(range(7, 60), "and more ")
     bench = talked(line(Demo(plan, Faults(ignores_force=True))))
@@ -197,6 +210,8 @@ def test_thoughts_are_left_out_wherever_a_fragment_ends(cut):
 
 def test_the_latch_needs_a_listening_answer_to_a_forced_unit_and_quiet():
     latch = Latch(quiet=0.45)
+    latch.skip(4)                                         # a reply was cancelled that the model had ended
+    assert not latch.lets(False, 4) and latch.lets(False, 5)
     latch.close(1.0, sent=5)
     assert not latch.lets(True, 5)                        # of a unit from before
     latch.step(9.0, 1.0)

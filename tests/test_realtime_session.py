@@ -211,6 +211,18 @@ def test_a_false_interruption_goes_on_and_the_server_is_asked_for_the_rest():
     assert bench.got(ReplyDone, 3)
 
 
+def test_a_reply_that_goes_on_takes_nothing_late_from_the_response_that_was_cut():
+    bench = line()
+    bench.commit(1)
+    bench.hold = True                                     # its end is still on the way
+    bench.ask(Cancel(bench.t, 1, "Here", "is", 0, 0.2))
+    bench.ask(Resume(bench.t, 1, 3, 0))
+    late = bench.core.responses.late
+    bench.core.take(bench.t, {"type": "response.output_audio.delta", "response_id": "resp_1", "item_id": "item_1",
+                              "delta": "AAAA"})
+    assert bench.core.responses.late == late + 1
+
+
 def test_a_head_shake_in_mid_reply_changes_what_is_said_next():
     bench = line()
     bench.commit(1)
