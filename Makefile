@@ -2,10 +2,11 @@
 VENV ?= .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
+HOURS ?= 8
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: demo test lint bench peers train clean docs install uninstall rollback
+.PHONY: demo test lint bench soak peers train clean docs install uninstall rollback
 
 demo: $(READY)
 	$(PY) -m robot demo --out out/demo
@@ -21,6 +22,9 @@ lint: $(READY)
 bench: $(READY)
 	$(PY) -m robot bench
 	$(PY) -m robot script --engine scripted --out out/scenarios tests/scenarios/full/*.yaml
+
+soak: $(READY)
+	$(PY) -m robot bench --soak $(HOURS) --jobs 2
 
 peers: $(READY)
 	$(PY) -m tests.peers

@@ -30,7 +30,7 @@ def machine(tmp_path):
         "40/stat": stat(40, "python", 1, 100, 50), "41/stat": stat(41, "odd) (name", 40, 10, 0),
         "42/stat": stat(42, "flite", 41, 0, 0), "50/stat": stat(50, "other", 1, 0, 0),
         "40/statm": "900 100 5\n", "41/statm": "900 200 5\n", "42/statm": "9 3 5\n",
-        "41/cmdline": "/usr/bin/python\0-m\0robot.worker_child\0007\0robot.live:embedded\0",
+        "41/cmdline": "/usr/bin/python\0-m\0robot.worker_child\0007\0robot.engine_start:embedded\0",
         "42/cmdline": "/usr/bin/flite\0-t\0hello\0", "41/fd/0": "", "41/fd/1": "",
     }
     for name, text in files.items():

@@ -26,10 +26,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                      "at a hostile rate: jumps, torque lost by our hand, crashes; an hour takes about 3 minutes")
     parser.add_argument("--live", type=float, metavar="MINUTES", help="the whole robot in real time on a private "
                         "PulseAudio, with a room played into its microphones: onset to silence, lost sound")
+    service = parser.add_argument_group("service", "what lasts and what heals")
+    service.add_argument("--kills", action="store_true", help="each child process is killed while the robot speaks, "
+                         "live in the simulated room with emulated servos; about a minute")
+    service.add_argument("--soak", type=float, metavar="HOURS", help="hours of guests, interruptions and failing "
+                         "devices in virtual time: drift of latency, memory, files; 1.3 x real time for each of --jobs")
+    service.add_argument("--pictures", action="store_true", help="the soak draws and looks at pictures, too")
     hearing = parser.add_argument_group("hearing", "who is heard over the robot's voice and motors")
     hearing.add_argument("--hearing", action="store_true", help="the table of hearing, with a picture and hearing.json")
     hearing.add_argument("--takes", type=Path, metavar="DIR", help="takes with truth.json (default: drawn ones)")
-    hearing.add_argument("--seed", type=int, default=1, help="of the drawn takes and of the faults (default 1)")
+    hearing.add_argument("--seed", type=int, default=1, help="of the drawn takes, the faults and the soak (default 1)")
     hearing.add_argument("--ceiling", action="store_true", help="the same drawn takes without the robot's echo")
     hearing.add_argument("--no-telemetry", action="store_true", help="the same takes without commanded speeds")
     hearing.add_argument("--words", action="store_true",
@@ -52,6 +58,8 @@ def run(options: argparse.Namespace) -> int:
             options.ceiling, options.no_telemetry, options.words, options.jobs, config_with(options.set)))
     if options.bus is not None or options.faults is not None:
         return _bus(options)
+    if options.kills or options.soak is not None:
+        return _service(options)
     if options.live:
         from robot.rig.live_bench import live_figures
         print("\n".join(live_figures(options.live, options.seed, lambda line: print(line, flush=True))), flush=True)
@@ -71,6 +79,21 @@ def run(options: argparse.Namespace) -> int:
     if options.alone:
         minutes = ALONE_MINUTES if options.minutes is None else options.minutes
         print("\n".join(figures.alone_figures(minutes, options.alone)), flush=True)
+    return 0
+
+
+def _service(options: argparse.Namespace) -> int:
+    if options.kills:
+        from robot.service.kill_figures import kill_figures
+        print("\n".join(kill_figures()), flush=True)
+    if options.soak is not None:
+        from robot.service.soak import SoakPlan, soak_figures
+        if not 0 < options.soak <= 1000:
+            raise BadRequest(f"--soak {options.soak:g}: expected more than 0 and at most 1000 hours")
+        if not 1 <= options.jobs <= 64:
+            raise BadRequest(f"--jobs {options.jobs}: expected 1 to 64")
+        plan = SoakPlan(options.soak, options.seed, options.jobs, pictures=options.pictures)
+        print("\n".join(soak_figures(plan)), flush=True)
     return 0
 
 

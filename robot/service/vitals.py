@@ -50,6 +50,7 @@ class VitalsConfig:
     late: Limits = (0.10, 0.30, 0.80)          # of the ticks: a hiccup of 0.3 s makes 6 %, and is none of these
     audio: Limits = (0.05, 0.20, 2.0)          # of the sound lost: recognition suffers from 5 % on
     late_s: float = 0.01                       # s: a tick that late is one whole tick behind
+    starts_s: float = 10.0                     # s in which late ticks do not count: models load, and it catches up
     window_s: float = 5.0                      # s, over which ticks and sound are counted (time constant)
     eases: float = 0.8                         # of a limit: below it the limit is no longer held against the robot
     cools: float = 5.0                         # degrees C below a limit, for the same: a fan's own swing is 3
@@ -120,7 +121,8 @@ class Degradation:
 
     def _count(self, t: float, late_s: float, heard: Iterable[float]) -> None:
         share = 0.01 / self.config.window_s              # of one tick in the window
-        self.late += share * (float(late_s >= self.config.late_s) - self.late)
+        counts = late_s >= self.config.late_s and t >= self.config.starts_s
+        self.late += share * (float(counts) - self.late)
         lost = self._sound.step(t, heard)
         self.lost = (0.0 if self._sound.silent_for(t) >= self.config.outage_s
                      else min(1.0, self.lost * (1 - share) + lost / self.config.window_s))
