@@ -119,6 +119,32 @@ def test_a_length_that_was_damaged_does_not_swallow_what_follows():
     assert reader.silence() == []
 
 
+@pytest.mark.parametrize("length", [0, 1, 2, 506, 600, 65535])
+def test_an_impossible_length_costs_nothing_that_follows(length):
+    reader, good = PacketReader(), packets.status(12)
+    found = reader.feed(packets.HEADER + bytes((11,)) + length.to_bytes(2, "little") + good)
+    assert [packet.servo for packet in found] == [12] and reader.silence() == []
+
+
+@pytest.mark.parametrize("cut", range(1, 30))
+def test_packets_may_be_cut_anywhere(cut):
+    reader = PacketReader()
+    stream = b"\xff\xff" + packets.status(11, 0, b"\x01\x02\x03\x04") + packets.status(12, 0, b"\x09")
+    found = reader.feed(stream[:cut]) + reader.feed(stream[cut:])
+    assert [packet.servo for packet in found] == [11, 12] and reader.garbage == 2 and reader.wrong_crc == 0
+
+
+def test_a_status_of_somebody_else_is_counted_and_not_taken():
+    class Wire:
+        def write(self, data: bytes) -> None: ...
+        def read(self, count: int, timeout: float) -> bytes:
+            return packets.status(99, 0, b"\x20") if timeout else b""
+
+    line = BusLine(Wire(), BusSettings())
+    assert line.ask(packets.read(13, 70, 1), (13,), 1, 0.002) == {}
+    assert line.statistics.unexpected > 0 and line.statistics.missing == 1
+
+
 def test_what_does_not_fit_the_protocol_is_refused():
     with pytest.raises(packets.NotAPacket, match="servo id 253"):
         packets.ping(253)

@@ -22,6 +22,25 @@ def test_a_limp_robot_wakes_softly():
     assert max(bench.steps) < 1.5        # deg in 10 ms
 
 
+def test_joints_set_out_together_at_waking_and_after_a_pulled_cable():
+    for pulled in (False, True):
+        bench = Bench()
+        if pulled:
+            bench.run(4.5)
+            bench.port.connected = False
+            bench.run(2.0, PARK)
+            bench.port.connected = True
+        before, was = None, np.zeros(9, bool)
+        for _ in range(200):
+            bench.tick(JointGoal(bench.t, PARK if pulled else NEUTRAL, np.zeros(9)))
+            sent, armed = bench.bus.follower.sent.copy(), np.array(bench.reading.torque)
+            if before is not None and not armed.all():
+                held = armed & was
+                assert np.abs(sent - before)[held].max(initial=0.0) < 1e-4     # rad, a tenth of an encoder step
+            before, was = sent, armed
+        assert armed.all()
+
+
 def test_joints_moved_by_hand_stay_where_they_are_when_torque_returns():
     """Field log F44: enabling torque snapped the head back to an old goal."""
     bench = woken()
@@ -99,6 +118,21 @@ def test_torque_goes_off_only_when_the_head_lies():
     assert all(bench.reading.torque) and not bench.told
 
 
+def test_a_head_that_cannot_be_measured_does_not_count_as_lying():
+    bench = woken()
+    bench.run(4.0, PARK)
+    assert bench.bus.parked()
+    bench.port.connected = False
+    bench.run(0.5, PARK, torque=False)
+    assert not bench.bus.parked()
+
+
+def test_no_goal_beyond_a_limit_reaches_a_servo():
+    bench = woken()
+    bench.bus._send_goals(bench.t, NEUTRAL + 10.0)
+    np.testing.assert_allclose(bench.emulator.goals(), bench.bus.follower.upper, atol=2e-3)
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e9])
 def test_goals_that_are_no_goals(bad):
     bench = woken()
@@ -159,6 +193,15 @@ def test_a_pause_of_the_process_costs_no_jump():
     assert all(servo.watchdog == 10 for servo in bench.emulator.servos)      # noticed at once, not by the next look
     bench.run(4.0, swinging)
     assert all(bench.reading.torque) and max(bench.steps) < STEP_DEG and not bench.told
+
+
+def test_a_watchdog_that_tripped_in_one_servo_is_found_and_cleared():
+    bench = woken()
+    bench.emulator.servos[2].trip_watchdog()
+    bench.run(4.0, nodding)
+    assert bench.bus.statistics.watchdog_trips == 1 and bench.emulator.servos[2].watchdog == 10
+    assert all(bench.reading.torque) and np.degrees(abs(bench.reading.position[2] - nodding(bench.t)[2])) < 5
+    assert max(bench.steps) < STEP_DEG
 
 
 def test_noise_on_the_line_is_survived_by_second_tries():

@@ -170,6 +170,28 @@ def test_a_joint_held_by_hand_is_yielded_to():
     assert np.degrees(abs(bench.reading.position[0] - swinging(bench.t)[0])) < 5
 
 
+def test_an_error_is_told_at_its_alert_not_at_the_next_regular_look():
+    bench = woken()
+    bench.run(0.05)
+    for servo in (11, 15, 18):
+        began = bench.t
+        bench.emulator.latch(servo, OVERLOAD)
+        bench.run(0.2)
+        assert bench.first(f"servo_{servo}") - began < 0.1
+
+
+def test_a_joint_that_was_held_when_it_lost_its_torque_is_well_again_afterwards():
+    bench = woken()
+    bench.emulator.grip("body_yaw")
+    bench.run(2.0, swinging)
+    assert bench.lines("servo_10")[-1].level == "degraded"
+    bench.emulator.latch(10, OVERLOAD)
+    bench.run(0.3, swinging)
+    bench.emulator.grip("body_yaw", False)
+    bench.run(16.0)
+    assert all(bench.reading.torque) and bench.lines("servo_10")[-1].level == "ok"
+
+
 def test_a_fast_move_is_not_taken_for_lost_torque():
     bench = woken()
     bench.run(6.0, lambda t: NEUTRAL + np.eye(9)[0] * np.radians(60) * np.sin(2 * np.pi * 0.5 * t))   # 188 deg/s

@@ -1,5 +1,6 @@
 """What the servo process does without the mind, in virtual time: hold, park, let go, and come back."""
 import mmap
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -92,6 +93,24 @@ def test_a_robot_that_the_mind_lets_cook_is_parked():
     assert robot.reading.park and all(robot.emulator.torques())
     robot.run(16.0, resting)                 # slowly: it is hot
     assert not any(robot.emulator.torques()) and robot.loop.bus.parked()
+
+
+def test_heat_that_comes_and_goes_is_the_mind_s_to_answer():
+    robot = Robot()
+    robot.run(4.5, resting)
+    for celsius in (66.0, 40.0) * 2:
+        robot.emulator.fault(12, temperature_c=celsius)
+        robot.run(4.0, resting)
+    np.testing.assert_allclose(np.degrees(robot.reading.position - NEUTRAL), 0, atol=2)
+
+
+def test_torque_stays_until_the_way_to_the_park_pose_is_done(awake):
+    robot = deepcopy(awake)
+    robot.loop.closing = True
+    while all(robot.emulator.torques()):
+        sent = robot.loop.bus.follower.sent[1:7].copy()
+        robot.run(DT)
+    np.testing.assert_allclose(sent, PARK[1:7], atol=1e-3)
 
 
 def test_closing_parks_and_lets_go():
