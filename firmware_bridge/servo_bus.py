@@ -119,7 +119,8 @@ class ServoBus:
                 self.torque_wanted, self._together_until = True, t + TOGETHER_S
             if t < self._together_until and any(watch.phase in COMING for watch in self.watches):
                 return self.follower.hold(t)
-            self._together_until = -math.inf
+            if any(watch.phase == "armed" for watch in self.watches):      # they have set out
+                self._together_until = -math.inf
             return self.follower.follow(t, goal.position, self.speed_scale)
         if goal is not None and self.torque_wanted and self.parked():
             self.torque_wanted = False
