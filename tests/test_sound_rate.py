@@ -1,10 +1,13 @@
 """Any device rate behind 16 kHz: pitch, duration and level stay, however the sound is cut."""
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robot.bodies.sound_rate import Cutter, RateConverter
+from robot.bodies.sound_rate import BETA, PASS, STOP, Cutter, RateConverter
 
 RATES = (8000, 11025, 16000, 22050, 44100, 48000, 96000)
 
@@ -53,3 +56,23 @@ def test_blocks_are_cut_without_loss(cuts):
     assert len(blocks) == sum(cuts) // 160 and all(block.shape == (2, 160) for block in blocks)
     if blocks:
         assert (np.concatenate(blocks, axis=1) == sound[:, :160 * len(blocks)]).all()
+
+
+@pytest.mark.parametrize("rates", [(44100, 16000), (16000, 44100), (48000, 16000), (8000, 16000)])
+def test_the_filter_is_the_textbook_one(rates):
+    from scipy.signal import firwin
+
+    converter = RateConverter(1, *rates)
+    up, lower = converter._up, min(1.0, rates[1] / rates[0])
+    bank = converter._bank
+    flat = bank[:, ::-1].T.reshape(-1) / up
+    expected = firwin(len(flat) + 1, (PASS + STOP) * lower, window=("kaiser", BETA), fs=2.0 * up)[:-1]
+    np.testing.assert_allclose(flat, expected, atol=1e-8)
+
+
+def test_a_converter_loads_nothing_heavy():
+    """The sound process makes one under real-time priority, which ends it after half a second without a pause."""
+    code = ("import sys; from robot.bodies.sound_rate import RateConverter; RateConverter(4, 44100, 16000);"
+            "print([name for name in sys.modules if name.startswith('scipy.')])")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -17,12 +17,13 @@ Samples = NDArray[np.float32]
 
 @lru_cache(maxsize=8)
 def _phases(up: int, down: int) -> Samples:
-    """(up, taps): the low-pass filter's polyphase branches, newest tap last."""
-    from scipy.signal import firwin  # takes half a second to load, and most devices need no filter
-
+    """(up, taps): the low-pass filter's polyphase branches, newest tap last. A sinc under a Kaiser window, made here:
+    scipy.signal takes half a second to load, and a process with real-time priority is ended for such a pause."""
     taps = int(np.ceil(SPAN * max(1.0, down / up) / 2)) * 2
-    lower = min(1.0, up / down)                       # the lower rate in units of the input's
-    prototype = firwin(up * taps + 1, (PASS + STOP) * lower, window=("kaiser", BETA), fs=2.0 * up)[:-1] * up
+    cutoff = (PASS + STOP) * min(1.0, up / down) / up          # in units of half the rate between the two
+    n = np.arange(up * taps + 1) - up * taps / 2
+    prototype = np.sinc(cutoff * n) * np.kaiser(len(n), BETA)
+    prototype = prototype[:-1] * (up / prototype.sum())
     return np.ascontiguousarray(prototype.reshape(taps, up).T[:, ::-1], np.float32)
 
 
