@@ -26,7 +26,7 @@ class BusSettings:
     catch_up_min_s: float = 1.0      # and no quicker than this
     stall_s: float = 0.03            # a longer pause between two exchanges: the joints have stopped, begin again softly
     top_speed_rad_s: float = math.radians(240)  # a goal that moves faster is a jump; motion keeps to 200
-    top_rad_s2: float = math.radians(1500)      # acceleration of goals and of an emergency stop; motion keeps to 700
+    top_rad_s2: float = math.radians(1500)      # acceleration of goals and of an emergency stop; motion keeps to 930
     outside_speed: int = 22          # profile velocity, 30 deg/s, while a joint comes back inside its limits
     slow_rad_s: float = math.radians(25)        # peak speed of its goal meanwhile: the servo keeps up with it
     warm_c: float = 55.0             # motors lose torque and life: slower from here

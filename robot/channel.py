@@ -18,6 +18,7 @@ class Channel:
     closed: bool = False
     _out: bytearray = field(default_factory=bytearray)
     _in: bytearray = field(default_factory=bytearray)
+    _kept: list[Any] = field(default_factory=list)     # came together with the first
 
     def __post_init__(self) -> None:
         self.connection.setblocking(False)
@@ -47,6 +48,7 @@ class Channel:
 
     def receive(self) -> list[Any]:
         """All values that have arrived whole."""
+        kept, self._kept = self._kept, []
         self.flush()
         try:
             while chunk := self.connection.recv(1 << 20):
@@ -56,11 +58,21 @@ class Channel:
             pass
         except OSError:
             self.closed = True
-        out = []
+        out = kept
         while len(self._in) >= 8 and len(self._in) >= 8 + (size := _LENGTH.unpack_from(self._in)[0]):
             out.append(pickle.loads(self._in[8:8 + size]))
             del self._in[:8 + size]
         return out
+
+    def first(self) -> Any | None:
+        """What the parent tells its child first; None: it hung up before (only a child waits)."""
+        while True:
+            if values := self.receive():
+                self._kept = values[1:]
+                return values[0]
+            if self.closed:
+                return None
+            self.wait(None)
 
     def wait(self, timeout: float | None) -> None:
         """Sleep until something can be read (only a child does this)."""

@@ -1,6 +1,7 @@
 """The whole robot in real time: a mind, a body, and everything slow in child processes."""
 import functools
 import gc
+import importlib.util
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ from robot.bodies.simulated import SimulatedBody
 from robot.bodies.touch_worker import touch_process
 from robot.build import build_mind
 from robot.engine_choice import engine_of
+from robot.errors import BadRequest
 from robot.interaction.typed_people import NAME
 from robot.live_config import LiveConfig
 from robot.runtime import GuardedMind
@@ -65,6 +67,8 @@ def joints_of(config: LiveConfig, model: BodyModel, start: float) -> JointProces
         return JointProcess.start("robot.bodies.servo_child", SERVOS, ServoSetup(
             start, device=bus.device, servos=model.servos, park=park, bus=bus.bus, loop=bus.loop))
     if config.run.body == "reachy-daemon":
+        if importlib.util.find_spec("websockets") is None:
+            raise BadRequest("--body reachy-daemon: needs the package websockets: pip install 'talkover[reachy]'")
         daemon = config.daemon
         return JointProcess.start("robot.bodies.daemon_child", DAEMON, DaemonSetup(
             start, host=daemon.host, port=daemon.port, body=model, park=park, link=daemon.link, loop=daemon.loop,

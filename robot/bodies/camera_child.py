@@ -192,15 +192,12 @@ def main() -> None:
         os.environ.setdefault(variable, "1")
     signal.signal(signal.SIGINT, signal.SIG_IGN)        # a Ctrl-C is the parent's to answer
     channel = Channel(socket.socket(fileno=int(sys.argv[1])))
-    setups: list[CameraSetup] = []
-    while not setups and not channel.closed:
-        channel.wait(None)
-        setups = channel.receive()
-    if setups:
+    setup: CameraSetup | None = channel.first()
+    if setup is not None:
         import cv2
 
         cv2.setNumThreads(1)
-        CameraChild(setups[0], channel).run()
+        CameraChild(setup, channel).run()
 
 
 if __name__ == "__main__":

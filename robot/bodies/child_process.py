@@ -10,7 +10,6 @@ from calibration.health import Health
 from robot.channel import Channel
 
 LASTS_S = 30.0             # of life after which a death counts as the first again
-CLOSE_S = 3.0              # for the child to let go of its device
 
 
 @dataclass
@@ -23,6 +22,7 @@ class ChildProcess:
     mute_s: float                      # without a beat: it hangs
     first_s: float                     # until the first beat: it loads its libraries
     backoff_s: tuple[float, float] = (0.3, 5.0)   # first and longest pause before it is started again
+    close_s: float = 3.0               # for the child to let go of its device
     deaths: int = 0
     status: int | None = None          # with which the last one ended
     channel: Channel | None = None
@@ -31,6 +31,7 @@ class ChildProcess:
     _beat: float | None = None
     _again_at: float = 0.0
     _pause: float = 0.0
+    _gone: str | None = None           # why, as it was told; None: it works
     _told: list[Health] = field(default_factory=list)
 
     @property
@@ -57,7 +58,8 @@ class ChildProcess:
 
     def beat(self, now: float) -> None:
         """Something came from the child."""
-        if self._beat is None and self.deaths:
+        if self._gone is not None:
+            self._gone = None
             self._told.append(Health(now - self.start, self.part, "ok", "started again"))
         self._beat = now
 
@@ -66,8 +68,9 @@ class ChildProcess:
         if self._child is None:
             return
         age = now - (self._began if self._beat is None else self._beat)
-        if age > (self.first_s if self._beat is None else self.mute_s):
-            self.hung_up(now, f"{self.part} said nothing for {age:.0f} s and was ended")
+        limit = self.first_s if self._beat is None else self.mute_s
+        if age > limit:
+            self.hung_up(now, f"said nothing for {limit:g} s and was ended")
 
     def hung_up(self, now: float, why: str = "") -> None:
         """The child is dead, or shall be."""
@@ -81,7 +84,10 @@ class ChildProcess:
         first, longest = self.backoff_s
         self._pause = first if now - self._began > LASTS_S else min(max(first, 2 * self._pause), longest)
         self._again_at = now + self._pause
-        self._told.append(Health(now - self.start, self.part, "gone", why or f"ended with status {self.status}"))
+        why = why or f"ended with status {self.status}"
+        if why != self._gone:              # one that dies again and again is told once
+            self._gone = why
+            self._told.append(Health(now - self.start, self.part, "gone", f"{why}; it is started again"))
 
     def health(self) -> list[Health]:
         """What changed since the call before."""
@@ -90,13 +96,13 @@ class ChildProcess:
 
     def close(self) -> None:
         """Hangs up and waits until the child is gone."""
+        self._again_at = float("inf")
         if self._child is None or self.channel is None:
             return
         self.channel.connection.close()
         try:
-            self._child.wait(CLOSE_S)
+            self._child.wait(self.close_s)
         except subprocess.TimeoutExpired:
             self._child.kill()
             self._child.wait()
         self._child = self.channel = None
-        self._again_at = float("inf")

@@ -9,36 +9,24 @@ import asyncio
 import contextlib
 import http.client
 import json
-import mmap
 import os
 import signal
 import socket
 import sys
-import time
 
 import numpy as np
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus, WebSocketException
 
-from calibration.health import Health
 from robot.bodies.daemon_beat import PERIOD_S
 from robot.bodies.daemon_link import DaemonLink
 from robot.bodies.daemon_setup import PART, DaemonSetup
 from robot.bodies.daemon_words import STATE_PATH, state_of
-from robot.bodies.health_table import HealthTable
-from robot.bodies.joint_slots import (
-    ORDERS,
-    SIZES,
-    packed_bearing,
-    packed_reading,
-    slots,
-    unpacked_goal,
-)
-from robot.bodies.real_time import SERVO_PRIORITY, real_time
+from robot.bodies.joint_child import JointChild
+from robot.bodies.joint_slots import packed_bearing
 from robot.bodies.servo_loop import ServoLoop
 from robot.channel import Channel
 
-CLOSING_S = 10.0           # s to park before the process ends anyway; the daemon holds its last target
 BEATLESS_S = 0.06          # s without a beat, then this process looks after itself on its own clock
 HANDSHAKE_S = 2.0          # s; also of an HTTP request and of a polite end
 FULL = 16_384              # bytes waiting to be sent: a line that is dead or full; newer goals are worth more
@@ -48,24 +36,20 @@ SILENT_LOOKS = 3           # in a row, so that a stalled process reads what has 
 LOST = (WebSocketException, OSError, TimeoutError)
 
 
-class DaemonChild:
+class DaemonChild(JointChild):
     """Runs a DaemonLink behind a ServoLoop against sockets and the clock."""
 
     def __init__(self, setup: DaemonSetup, parent: socket.socket):
-        self.setup, self.parent = setup, parent
-        self.slots = slots(mmap.mmap(setup.memory, sum(SIZES)))
-        self.health = HealthTable(self.slots.health)
         self.link = DaemonLink(setup.body, setup.park, np.random.default_rng(setup.seed), setup.link)
         for trouble in setup.standing:
             self.link.health.inherit(trouble, "link")
-        self.loop = ServoLoop(self.link, setup.loop, PART)
+        super().__init__(setup, parent, ServoLoop(self.link, setup.loop, PART), PART)
+        self.host, self.port = setup.host, setup.port
         self._line: ClientConnection | None = None       # /ws/sdk
         self._beside: ClientConnection | None = None     # STATE_PATH
-        self._seen = self.slots.goals.read()[0]      # a goal from before a restart is not new; an order stands
         self._stepped_at = 0.0
 
     async def run(self) -> None:
-        self.health.add((Health(self._now(), PART, "ok", real_time(SERVO_PRIORITY)),))
         parts = (self._talk(), self._note_state(), self._ask_about_moves(), self._pace())
         done, _ = await asyncio.wait([asyncio.create_task(part) for part in parts],
                                      return_when=asyncio.FIRST_COMPLETED)
@@ -74,15 +58,12 @@ class DaemonChild:
         if self._line is not None:
             await self._line.close()                 # what was said last arrives
 
-    def _now(self) -> float:
-        return time.monotonic() - self.setup.start
-
     # the daemon -----------------------------------------------------------------------------------------------------
 
     async def _talk(self) -> None:
         """Connection after connection."""
         while True:
-            await asyncio.sleep(max(self.link.retry_at - self._now(), 0.0))
+            await asyncio.sleep(max(self.link.retry_at - self.now(), 0.0))
             code, reason = None, "closed"
             try:
                 async with self._connection("/ws/sdk") as self._line:
@@ -94,20 +75,20 @@ class DaemonChild:
                 code = None if self._line is None else self._line.close_code
                 reason = str(lost) or type(lost).__name__
             self._line = None
-            self.link.lost(self._now(), code, reason)
+            self.link.lost(self.now(), code, reason)
             if self._beside is not None:
                 self._beside.transport.abort()       # what it says may be another daemon's
 
     def _connection(self, path: str) -> connect:
-        return connect(f"ws://{self.setup.host}:{self.setup.port}{path}", compression=None, proxy=None,
+        return connect(f"ws://{self.host}:{self.port}{path}", compression=None, proxy=None,
                        open_timeout=HANDSHAKE_S, close_timeout=HANDSHAKE_S, ping_interval=None, max_size=LARGEST)
 
     async def _answer(self, line: ClientConnection) -> None:
         """Until the connection ends: every beat is answered."""
-        self.link.connected(self._now())
+        self.link.connected(self.now())
         await self._say()
         async for text in line:
-            arrival = self._now()
+            arrival = self.now()
             beat = self.link.receive(arrival, text)
             if beat is not None:
                 self._step(beat, arrival)
@@ -131,7 +112,7 @@ class DaemonChild:
 
     async def _note(self, line: ClientConnection) -> None:
         async for text in line:
-            arrival = self._now()
+            arrival = self.now()
             said = state_of(arrival, text)
             if said is not None:
                 self.link.note_mode(arrival, said.mode)
@@ -142,53 +123,30 @@ class DaemonChild:
         while True:
             await asyncio.sleep(PERIOD_S)
             line = self._line
-            if self.link.asks_about_move(self._now()):
-                running = await asyncio.to_thread(move_running, self.setup.host, self.setup.port)
+            if self.link.asks_about_move(self.now()):
+                running = await asyncio.to_thread(move_running, self.host, self.port)
                 if line is self._line:               # still the same daemon
-                    self.link.moves(self._now(), running)
+                    self.link.moves(self.now(), running)
 
     # the mind -------------------------------------------------------------------------------------------------------
 
     async def _pace(self) -> None:
         """Looks after everything that must happen without a beat; returns when the robot is parked."""
-        looks, closing_at = 0, None
-        while not self.loop.finished:
+        looks = 0
+        while not self.finished(self.now()):
             await asyncio.sleep(PERIOD_S)
-            now = self._now()
+            now = self.now()
             if now - self._stepped_at > BEATLESS_S:
                 self._step(now, now)
             looks = looks + 1 if self.link.silent(now) else 0
             if looks >= SILENT_LOOKS and self._line is not None:
                 self._line.transport.abort()
-            if self.loop.closing:
-                closing_at = closing_at or now
-                if now - closing_at > CLOSING_S:
-                    break
         await self._say()
 
     def _step(self, t: float, arrival: float) -> None:
         """One beat at t (s) that was heard at its arrival."""
-        given, order = self.slots.orders.read()
-        if given:
-            self.loop.stopped, = ORDERS.unpack(order)
-        count, data = self.slots.goals.read()
-        if count not in (0, self._seen):
-            self._seen = count
-            self.loop.hear(t, unpacked_goal(data))
-        reading, health = self.loop.step(t)
         self._stepped_at = arrival
-        self.slots.readings.write(packed_reading(reading, self._now() - arrival, arrival - t))
-        self.health.add(health)
-        self._ring()
-
-    def _ring(self) -> None:
-        """Tells the parent that there is something new, and hears when it hung up."""
-        try:
-            self.parent.send(b"\0")
-        except BlockingIOError:
-            pass                        # it does not look; the newest value waits for it
-        except OSError:
-            self.loop.closing = True
+        self.exchange(t, arrival, arrival - t)
 
 
 def move_running(host: str, port: int) -> bool | None:
@@ -209,13 +167,9 @@ def move_running(host: str, port: int) -> bool | None:
 def main() -> None:
     parent = socket.socket(fileno=int(sys.argv[1]))
     signal.signal(signal.SIGINT, signal.SIG_IGN)        # a Ctrl-C is the parent's to answer
-    channel = Channel(parent)
-    setups: list[DaemonSetup] = []
-    while not setups and not channel.closed:
-        channel.wait(None)
-        setups = channel.receive()
-    if setups:
-        child, loop = DaemonChild(setups[0], parent), asyncio.new_event_loop()
+    setup: DaemonSetup | None = Channel(parent).first()
+    if setup is not None:
+        child, loop = DaemonChild(setup, parent), asyncio.new_event_loop()
         loop.add_signal_handler(signal.SIGTERM, lambda: setattr(child.loop, "closing", True))
         loop.run_until_complete(child.run())
         os._exit(0)                     # a name lookup that hangs in a thread must not keep it

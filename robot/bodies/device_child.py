@@ -67,12 +67,9 @@ def main() -> None:
         os.environ.setdefault(variable, "1")
     signal.signal(signal.SIGINT, signal.SIG_IGN)        # a Ctrl-C is the parent's to answer
     channel = Channel(socket.socket(fileno=int(sys.argv[1])))
-    setups: list[DeviceSetup] = []
-    while not setups and not channel.closed:
-        channel.wait(None)
-        setups = channel.receive()
-    if setups:
-        serve(channel, made(setups[0]), setups[0].start, time.monotonic, time.sleep)
+    setup: DeviceSetup | None = channel.first()
+    if setup is not None:
+        serve(channel, made(setup), setup.start, time.monotonic, time.sleep)
 
 
 if __name__ == "__main__":

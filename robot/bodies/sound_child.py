@@ -130,14 +130,10 @@ class SoundChild:
 def main() -> None:
     parent = socket.socket(fileno=int(sys.argv[1]))
     signal.signal(signal.SIGINT, signal.SIG_IGN)        # a Ctrl-C is the parent's to answer
-    channel = Channel(parent)
-    setups: list[SoundSetup] = []
-    while not setups and not channel.closed:
-        channel.wait(None)
-        setups = channel.receive()
-    if not setups:
+    setup: SoundSetup | None = Channel(parent).first()
+    if setup is None:
         return
-    child = SoundChild(setups[0], parent)
+    child = SoundChild(setup, parent)
     status = child.run()
     sys.stdout.flush()
     sys.stderr.flush()

@@ -135,12 +135,9 @@ def main() -> None:
         os.environ.setdefault(variable, "1")
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     channel = Channel(socket.socket(fileno=int(sys.argv[1])))
-    setups: list[RoomSetup] = []
-    while not setups and not channel.closed:
-        channel.wait(None)
-        setups = channel.receive()
-    if setups:
-        room = LiveRoom(setups[0], channel)
+    setup: RoomSetup | None = channel.first()
+    if setup is not None:
+        room = LiveRoom(setup, channel)
         real_time(ROOM_PRIORITY, threads=False)
         room.run()
     os._exit(0)

@@ -67,12 +67,9 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)        # a Ctrl-C is the parent's to answer
     os.nice(5)                                          # figures may wait
     channel = Channel(socket.socket(fileno=int(sys.argv[1])))
-    setups: list[MetricsSetup] = []
-    while not setups and not channel.closed:
-        channel.wait(None)
-        setups = channel.receive()
-    if setups:
-        serve(channel, setups[0])
+    setup: MetricsSetup | None = channel.first()
+    if setup is not None:
+        serve(channel, setup)
 
 
 if __name__ == "__main__":

@@ -38,12 +38,9 @@ def watch(channel: Channel, machine: Machine, start: float) -> None:
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)        # a Ctrl-C is the parent's to answer
     channel = Channel(socket.socket(fileno=int(sys.argv[1])))
-    setups: list[VitalsSetup] = []
-    while not setups and not channel.closed:
-        channel.wait(None)
-        setups = channel.receive()
-    if setups:
-        watch(channel, Machine(setups[0].root), setups[0].start)
+    setup: VitalsSetup | None = channel.first()
+    if setup is not None:
+        watch(channel, Machine(setup.root), setup.start)
 
 
 if __name__ == "__main__":
