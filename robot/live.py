@@ -22,12 +22,14 @@ from robot.bodies.servo_child import ServoSetup
 from robot.bodies.servo_loop import PART as SERVOS
 from robot.bodies.simulated import SimulatedBody
 from robot.bodies.touch_worker import touch_process
+from robot.bodies.watched import WatchedBody
 from robot.build import build_mind
 from robot.engine_choice import engine_of
 from robot.errors import BadRequest
 from robot.interaction.typed_people import NAME
 from robot.live_config import LiveConfig
 from robot.runtime import GuardedMind
+from robot.service.vitals_process import VitalsProcess
 from robot.simulation import detector_ready, detector_trouble
 from robot.worker import ChildWorker
 
@@ -55,7 +57,7 @@ def build_live(config: LiveConfig, start: float) -> Live:
     devices = build_device(DeviceConfig(config.sound, config.camera), engine, start)
     array = array_process(config.array, start) if config.array.on else None
     touch = touch_process(config.touch, start) if config.touch.wanted else None
-    body = JoinedBody(devices, joints, array, touch)
+    body = WatchedBody(JoinedBody(devices, joints, array, touch), VitalsProcess(start))
     return Live(mind_of(config, None), body, engine, None)
 
 

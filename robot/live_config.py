@@ -22,6 +22,7 @@ from robot.config_keys import keys_of
 from robot.config_overlay import overlaid
 from robot.errors import BadRequest
 from robot.service.log import LogConfig
+from robot.service.metrics_process import MetricsConfig
 from robot.settings import filled, nearest
 
 VERSION = 1                                  # of the file's format
@@ -65,6 +66,7 @@ class LiveConfig:
     run: RunConfig = field(default_factory=RunConfig)
     log: LogConfig = field(default_factory=LogConfig)
     box: BoxConfig = field(default_factory=BoxConfig)
+    metrics: MetricsConfig = field(default_factory=MetricsConfig)
     sound: SoundDeviceConfig = field(default_factory=SoundDeviceConfig)
     camera: CameraDeviceConfig = field(default_factory=CameraDeviceConfig)
     servo_bus: ServoBusConfig = field(default_factory=ServoBusConfig)

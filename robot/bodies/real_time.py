@@ -3,6 +3,7 @@ import gc
 import os
 import resource
 
+MIND_PRIORITY = 30         # SCHED_FIFO: below servos and sound; its children, the engine among them, are ordinary work
 SERVO_PRIORITY = 40        # SCHED_FIFO: above ordinary work, below the sound card's threads
 SOUND_PRIORITY = 50        # a late sound block is heard, a late joint goal is interpolated
 LONGEST_US = 500_000       # us of computing without a pause: a thread that runs wild is ended by SIGXCPU

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from robot.black_box.forgetting import forgetting
 from robot.black_box.recorder import BlackBox
+from robot.bodies.real_time import MIND_PRIORITY, real_time
 from robot.clock import LiveClock
 from robot.interaction.typed_people import HELP, ORDERS, TypedPerson, conversation
 from robot.live import Live, build_live, stopping
@@ -16,6 +17,7 @@ from robot.live_config import LiveConfig, read_live_config
 from robot.places import state_folder
 from robot.runtime import GuardedMind, Observer
 from robot.runtime import run as run_loop
+from robot.service.metrics_process import MetricsProcess, measuring
 from robot.service.serving import serving, supervised
 from robot.tick import Inputs, Tick
 
@@ -55,9 +57,10 @@ def live(options: argparse.Namespace, watch: Callable[[GuardedMind], Iterable[Ob
     """Run until SIGTERM, Ctrl-C, /quit or the time given; then park."""
     clock, config = LiveClock(), config_of(options)
     made = build_live(config, clock.start)
+    say = functools.partial(print, file=sys.stderr, flush=True)
     if made.room is None:
         clock.most_late = MOST_LATE_S
-    say = functools.partial(print, file=sys.stderr, flush=True)
+        say(f"the mind {real_time(MIND_PRIORITY, threads=False)}")
     box = BlackBox(config.box, made.mind, state_folder(), say, forgetting(made.mind, made.engine))
     person = TypedPerson(made.body.stop, box.ask)
     with ExitStack() as stack:
@@ -73,9 +76,18 @@ def live(options: argparse.Namespace, watch: Callable[[GuardedMind], Iterable[Ob
             over = options.seconds is not None and clock.now() >= options.seconds
             return bool(signals) or person.quits or over
 
-        observers = (typed(made, person), box, *watch(made.mind), *told)
+        observers = (typed(made, person), box, *measured(config, made, clock.start, stack), *watch(made.mind), *told)
         run_loop(made.mind, made.body, clock, observers, leaving=leaving)
     return 0
+
+
+def measured(config: LiveConfig, made: Live, start: float, stack: ExitStack) -> tuple[Observer, ...]:
+    """Observers that serve figures, where they are wanted; `stack` ends them."""
+    if not config.metrics.on:
+        return ()
+    process = MetricsProcess(config.metrics, start, report=functools.partial(print, file=sys.stderr, flush=True))
+    stack.callback(process.close)
+    return measuring(process, made.mind.mind)
 
 
 def config_of(options: argparse.Namespace) -> LiveConfig:

@@ -18,7 +18,7 @@ import numpy as np
 
 from calibration.body_model import reachy_mini
 from robot.bodies.device import DeviceBody, DeviceConfig, build_device
-from robot.bodies.real_time import real_time
+from robot.bodies.real_time import MIND_PRIORITY, real_time
 from robot.bodies.room.servos import Joints
 from robot.bodies.sound_config import SoundDeviceConfig
 from robot.build import build_mind
@@ -35,7 +35,6 @@ from robot.worker import ChildWorker
 ROOM_STARTS_S = 60.0           # of the room's child, on a busy machine
 AIR_S = 0.02                   # from the room's loudspeaker's gate to its air
 SETTLED_S = 5.0                # of lateness that is not counted: the stages' first calls
-MIND_PRIORITY = 30             # SCHED_FIFO: below servos and sound
 OVERLAP_S = 1.5                # after a person's last sound in which a stop may still be because of it
 MOST_JUMPS = 2                 # of the room's air: a real one never jumps, and the echo has to be found again each time
 STOPS_S = 3.0                  # a later silence has another cause

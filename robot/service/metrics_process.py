@@ -22,7 +22,7 @@ FIRST_S = 20.0         # until the first, on a busy board
 class MetricsConfig:
     """The figures for Prometheus: http://HOST:PORT/metrics."""
 
-    on: bool = True
+    on: bool = False           # a port is opened only where somebody asked for it
     host: str = "127.0.0.1"    # who can reach this address can read how the robot does, not what is said
     port: int = 9474           # beside the usual exporters, which take 9100 to 9473; 0: any free one
 
