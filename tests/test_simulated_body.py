@@ -294,26 +294,3 @@ def test_somebody_who_leaves_is_neither_heard_nor_seen():
     body.room.person("anna").leave(0.5)
     _, stems = live(body, 0.5, first=50)
     assert level(stems, "near", 30) < -90 and body.room.seen_at(1.0) == []
-
-
-def test_an_emergency_stop_holds_the_joints_until_it_is_let_go():
-    body = SimulatedBody(room())
-    told, yaws = [], []
-
-    def turn(first: int, count: int) -> None:
-        for index in range(first, first + count):
-            t = index * 0.01
-            told.extend((h.part, h.level) for h in body.read(index, t).health)
-            position = np.array([0.8 * min(t, 1.5), *body.joints.emulator.true_positions()[1:]])
-            body.write(t, Outputs(JointGoal(t, frozen(position), frozen(np.zeros(9)))))
-            yaws.append(body.joints.pose.body_yaw)
-
-    turn(0, 50)
-    body.stop(True)
-    turn(50, 100)
-    assert told == [("servo_process", "degraded")]
-    assert abs(body.joints.velocities).max() < 0.01 and yaws[-1] == pytest.approx(yaws[70], abs=0.01) and yaws[-1] < 0.6
-    body.stop(False)
-    turn(150, 200)
-    assert told[-1] == ("servo_process", "ok") and yaws[-1] == pytest.approx(1.2, abs=0.02)
-    assert np.abs(np.diff(yaws)).max() < np.radians(2.5)
