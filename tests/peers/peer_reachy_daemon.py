@@ -138,6 +138,47 @@ def ask(port: int, path: str, body: dict | None = None) -> dict:
         return json.load(answer)
 
 
+def goes_our_way(robot: Robot, observer: Observer) -> None:
+    robot.run(PATIENCE_S, until=Robot.obeys)
+    expect("the official daemon takes our goals", robot.obeys(), f"after {time.monotonic() - robot.start:.1f} s")
+    robot.run(4.0)
+    begun = time.monotonic()
+    for azimuth in (0.9, -0.9, 0.9, -0.9, 0.0):
+        robot.run(1.5, azimuth)
+    lag, off, away = robot.follows(7.0)
+    expect("its joints go our way", away < MOVING_DEG, f"within {away:.2f} deg; lag {1e3 * lag:.0f} ms and then "
+           f"p99 {off:.2f} deg (on a quiet machine 50 ms, 0.1 deg)")
+    fast = observer.fastest(begun, time.monotonic())
+    expect("no step in its reports", 60 < fast < SPEED_DEG_S, f"fastest {fast:.0f} deg/s")
+
+
+def comes_back(robot: Robot, observer: Observer) -> None:
+    """A new daemon has begun in its sleep pose."""
+    begun = time.monotonic()
+    robot.run(PATIENCE_S, 0.9, until=Robot.arrived)
+    expect("after its restart it is led to where the mind wants it", robot.arrived(), f"{robot.off():.2f} deg")
+    fast = observer.fastest(begun, time.monotonic())
+    expect("and no step in what the new daemon reports", 20 < fast < SPEED_DEG_S, f"fastest {fast:.0f} deg/s")
+
+
+def owns_the_motion(robot: Robot, observer: Observer, port: int) -> None:
+    begun = time.monotonic()
+    ask(port, "/api/move/goto", {"head_pose": {"yaw": -0.6}, "body_yaw": -0.6, "duration": 3.0})
+    robot.run(PATIENCE_S, 0.9, until=lambda r: any("move of its own" in line.reason for line in r.told))
+    robot.run(PATIENCE_S, 0.9, until=Robot.arrived)
+    expect("a move that somebody else starts is ended and told", robot.arrived(), f"{robot.off():.2f} deg")
+    fast = observer.fastest(begun, time.monotonic())
+    expect("without a step", fast < SPEED_DEG_S, f"fastest {fast:.0f} deg/s")
+
+
+def parks(robot: Robot, observer: Observer, port: int) -> None:
+    robot.process.close()
+    joints = observer.reports[-1][1]
+    off = float(np.degrees(np.abs(joints - robot.process.setup.park)[1:7].max()))
+    mode = ask(port, "/api/motors/status")["mode"]
+    expect("closing parks it, then its motors are off", mode == "disabled" and off < 6, f"{off:.1f} deg, {mode}")
+
+
 def check(port: int, log: Path) -> None:
     robot, observer = Robot(port), Observer(port)
     observer.start()
@@ -145,44 +186,17 @@ def check(port: int, log: Path) -> None:
     expect("without a daemon: told, and the process lives", robot.heard(DAEMON, "gone") and robot.process.deaths == 0)
     daemon = reachy_environment.daemon(port, log=log)                # wakes up by a move of its own
     try:
-        robot.run(PATIENCE_S, until=Robot.obeys)
-        expect("the official daemon takes our goals", robot.obeys(), f"after {time.monotonic() - robot.start:.1f} s")
-        robot.run(4.0)
-        begun = time.monotonic()
-        for azimuth in (0.9, -0.9, 0.9, -0.9, 0.0):
-            robot.run(1.5, azimuth)
-        lag, off, away = robot.follows(7.0)
-        expect("its joints go our way", away < MOVING_DEG, f"within {away:.2f} deg; lag {1e3 * lag:.0f} ms and then "
-               f"p99 {off:.2f} deg (on a quiet machine 50 ms, 0.1 deg)")
-        fast = observer.fastest(begun, time.monotonic())
-        expect("no step in its reports", 60 < fast < SPEED_DEG_S, f"fastest {fast:.0f} deg/s")
-
+        goes_our_way(robot, observer)
         robot.run(0.4, 0.9)
         daemon.send_signal(signal.SIGKILL)                           # in mid-motion
         daemon.wait()
         robot.told.clear()
         robot.run(1.5, 0.9, until=lambda r: r.heard(DAEMON, "gone"))
         expect("a killed daemon is told", robot.heard(DAEMON, "gone"))
-        daemon = reachy_environment.daemon(port, "--no-wake-up-on-start", log=log)      # begins in its sleep pose
-        begun = time.monotonic()
-        robot.run(PATIENCE_S, 0.9, until=Robot.arrived)
-        expect("after its restart it is led to where the mind wants it", robot.arrived(), f"{robot.off():.2f} deg")
-        fast = observer.fastest(begun, time.monotonic())
-        expect("and no step in what the new daemon reports", 20 < fast < SPEED_DEG_S, f"fastest {fast:.0f} deg/s")
-
-        begun = time.monotonic()
-        ask(port, "/api/move/goto", {"head_pose": {"yaw": -0.6}, "body_yaw": -0.6, "duration": 3.0})
-        robot.run(PATIENCE_S, 0.9, until=lambda r: any("move of its own" in line.reason for line in r.told))
-        robot.run(PATIENCE_S, 0.9, until=Robot.arrived)
-        expect("a move that somebody else starts is ended and told", robot.arrived(), f"{robot.off():.2f} deg")
-        fast = observer.fastest(begun, time.monotonic())
-        expect("without a step", fast < SPEED_DEG_S, f"fastest {fast:.0f} deg/s")
-
-        robot.process.close()
-        joints = observer.reports[-1][1]
-        off = float(np.degrees(np.abs(joints - robot.process.setup.park)[1:7].max()))
-        mode = ask(port, "/api/motors/status")["mode"]
-        expect("closing parks it, then its motors are off", mode == "disabled" and off < 6, f"{off:.1f} deg, {mode}")
+        daemon = reachy_environment.daemon(port, "--no-wake-up-on-start", log=log)
+        comes_back(robot, observer)
+        owns_the_motion(robot, observer, port)
+        parks(robot, observer, port)
     finally:
         observer.over = True
         robot.process.close()

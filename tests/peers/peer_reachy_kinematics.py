@@ -37,6 +37,21 @@ def solvers(model):
     return {"the SDK's geometry": theirs, "our geometry": ours}, data["head_z_offset"]
 
 
+def led(solver, pose, joints, body):
+    """Where the SDK's forward iteration puts the head (3,) m, begun a little beside the pose."""
+    import numpy as np
+
+    from calibration.frames import rotation
+
+    place, turns = np.add(pose, ASKEW)[:3], np.add(pose, ASKEW)[3:]
+    begun = np.eye(4)                           # in the body's frame
+    begun[:3, :3], begun[:3, 3] = rotation(*turns), place
+    solver.reset_forward_kinematics(begun.tolist())
+    for _ in range(STEPS):
+        head = np.array(solver.forward_kinematics(joints.tolist(), body))
+    return head[:3, 3]
+
+
 def check() -> int:
     import numpy as np
 
@@ -61,18 +76,11 @@ def check() -> int:
         if any(np.isnan(angles).any() for angles in found.values()):
             continue                                    # out of reach: the SDK says so, ours points an arm at it
         count += 1
+        ahead = turn @ platform.forward(joints, np.array([x, y, z + height, roll, pitch, yaw]))[:3]
         for name, angles in found.items():
             off = np.abs(np.angle(np.exp(1j * (angles - joints)))).max()
-            worst[name][0] = max(worst[name][0], off)
-            begun = np.eye(4)                           # in the body's frame
-            dx, dy, dz, droll, dpitch, dyaw = ASKEW
-            begun[:3, :3] = rotation(roll + droll, pitch + dpitch, yaw + dyaw)
-            begun[:3, 3] = x + dx, y + dy, z + height + dz
-            solver_of[name].reset_forward_kinematics(begun.tolist())
-            for _ in range(STEPS):
-                head = np.array(solver_of[name].forward_kinematics(joints.tolist(), body))
-            ahead = platform.forward(joints, np.array([x, y, z + height, roll, pitch, yaw]))
-            worst[name][1] = max(worst[name][1], np.abs(head[:3, 3] - turn @ ahead[:3]).max())
+            head = led(solver_of[name], (x, y, z + height, roll, pitch, yaw), joints, body)
+            worst[name] = [max(worst[name][0], off), max(worst[name][1], np.abs(head - ahead).max())]
     for name, (inverse, forward) in worst.items():
         print(f"peer_reachy_kinematics: {POSES} poses, {name}: inverse within {inverse:.1e} rad, "
               f"forward within {forward:.1e} m")

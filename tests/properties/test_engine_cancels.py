@@ -153,6 +153,63 @@ ENGINES = {
 }
 
 
+class Talk:
+    """Turns, cancels and false interruptions at random, and what reaches the loudspeaker's gate."""
+
+    def __init__(self, engine, rng):
+        self.engine, self.rng, self.speaker = engine, rng, Speaker()
+        self.generation = self.cancels = self.heard = self.stale = self.made = 0
+        self.live = None
+        self.of, self.least = {}, {}     # of: generations whose clauses belong to one; least: the newest made before it
+        self.resumes = deque()
+
+    def begins(self) -> int:
+        self.generation += 1
+        return self.generation
+
+    def request(self, t, sound, often):
+        """What the mind asks at t (s); often: share of the requests that cancel."""
+        chance = self.rng.random()
+        if self.live is None:
+            self.live = live = self.begins()
+            self.speaker.begin(live)
+            self.speaker.start()
+            self.of[live], self.least[live] = {live}, self.made
+            return Commit(t, live, t - 0.1, t, live)
+        if chance >= often:
+            return Hear(t, sound, False)
+        before, self.live = self.live, None
+        rest = self.speaker.stop(self.begins())
+        self.cancels, self.made = self.cancels + 1, self.engine.count
+        if chance < 0.2 * often:
+            self.resumes.append((rest, before))
+        return Cancel(t, before, rest.heard, rest.unheard, rest.clause, rest.clause_s)
+
+    def resume(self, t):
+        """Replies of a reply that goes on because its interruption was false."""
+        rest, before = self.resumes.pop()
+        self.live = live = self.begins()
+        self.speaker.resume(rest, live)
+        self.speaker.start()
+        self.of[live], self.least[live] = self.of[before] | {live}, self.least[before]
+        return self.engine.handle(t, Resume(t, before, live, rest.next_index))
+
+    def take(self, replies) -> None:
+        for reply in replies:
+            if isinstance(reply, Clause):
+                self.speaker.add(reply)
+                self.stale += reply.generation not in self.of      # of a reply that nobody ever asked for
+                words = (int(word) for word in reply.text.split() if word.isdecimal())
+                self.stale += any(word <= self.least[reply.generation] for word in words)
+            elif isinstance(reply, ReplyDone):
+                self.speaker.done(reply.generation)
+
+    def sounds(self, blocks: int) -> None:
+        for block in self.speaker.step(blocks):
+            self.heard += block.generation != 0
+            self.stale += block.generation not in (0, self.live)
+
+
 @pytest.mark.parametrize("name", ENGINES)
 def test_no_stale_block_passes_the_gate(name, monkeypatch):
     monkeypatch.setattr(embedded, "Recogniser", FakeEars)
@@ -162,48 +219,13 @@ def test_no_stale_block_passes_the_gate(name, monkeypatch):
     often = 0.3 if name in ("embedded", "chat", "scripted") else often
     sound = frozen_samples(np.zeros(round(16000 * tick)))
     rng = np.random.default_rng([7, list(ENGINES).index(name)])
-    engine, speaker = ENGINES[name](rng), Speaker()
-    t, generation, cancels, heard, stale, of = 0.0, 0, 0, 0, 0, {}
-    resumes, made, least = deque(), 0, {}     # least: generation -> number of the newest thing made before it
-    live = None
-    while cancels < ROUNDS[name]:
+    talk, t = Talk(ENGINES[name](rng), rng), 0.0
+    while talk.cancels < ROUNDS[name]:
         t += tick
-        request = Hear(t, sound, False)
-        chance = rng.random()
-        if live is None:
-            generation += 1
-            live = generation
-            speaker.begin(live)
-            speaker.start()
-            of[live], least[live] = {live}, made
-            request = Commit(t, live, t - 0.1, t, live)
-        elif chance < often:
-            rest = speaker.stop(generation + 1)
-            generation += 1
-            request = Cancel(t, live, rest.heard, rest.unheard, rest.clause, rest.clause_s)
-            cancels += 1
-            made, before, live = engine.count, live, None
-            if chance < 0.2 * often:
-                resumes.append((rest, before))
-        replies = engine.handle(t, request)
-        if resumes:
-            rest, before = resumes.pop()
-            generation += 1
-            live = generation
-            speaker.resume(rest, live)
-            speaker.start()
-            of[live], least[live] = of[before] | {live}, least[before]
-            replies += engine.handle(t, Resume(t, before, live, rest.next_index))
-        for reply in replies:
-            if isinstance(reply, Clause):
-                speaker.add(reply)
-                stale += reply.generation not in of      # of a reply that nobody ever asked for
-                stale += any(int(word) <= least[reply.generation] for word in reply.text.split() if word.isdecimal())
-            elif isinstance(reply, ReplyDone):
-                speaker.done(reply.generation)
-        for block in speaker.step(round(100 * tick)):
-            if block.generation:
-                heard += 1
-                stale += block.generation != live
-    assert stale == 0
-    assert heard > 50, heard
+        replies = talk.engine.handle(t, talk.request(t, sound, often))
+        if talk.resumes:
+            replies += talk.resume(t)
+        talk.take(replies)
+        talk.sounds(round(100 * tick))
+    assert talk.stale == 0
+    assert talk.heard > 50, talk.heard
