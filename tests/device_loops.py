@@ -1,5 +1,6 @@
 """Loops for the test of device processes, made by name in the child."""
 import os
+import sys
 import time
 
 
@@ -29,3 +30,10 @@ class Hanging(Counting):
         if self.count:
             time.sleep(1000)
         return super().step(t, orders)
+
+
+class Broken:
+    """Never gets as far as a step."""
+
+    def __init__(self, path: str):
+        sys.exit(9)

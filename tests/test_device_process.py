@@ -59,6 +59,14 @@ def test_a_death_is_told_once_and_healed(process):
     assert not process.child.deaths > 1
 
 
+def test_one_that_dies_again_and_again_is_told_once(tmp_path):
+    process = DeviceProcess("part", DeviceSetup("tests.device_loops:Broken", str(tmp_path / "log"), time.monotonic()))
+    process.child.backoff_s = (0.0, 0.0)
+    found = until(process, lambda f: process.child.deaths >= 3)
+    process.close()
+    assert [(h.part, h.level) for h in found] == [("part", "gone")]
+
+
 def test_one_that_hangs_is_ended_and_begun_again(tmp_path, monkeypatch):
     monkeypatch.setattr(device_process, "HANGS_S", 0.2)
     monkeypatch.setattr(device_process, "BACKOFF_S", (0.0, 0.0))
