@@ -6,6 +6,7 @@ from robot.errors import BadRequest
 
 ALONE_MINUTES, HEARING_MINUTES = 10.0, 20.0
 BUS_SECONDS = 10.0
+FLOOR_STORIES = 8
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -15,6 +16,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--alone", type=int, metavar="SEEDS", help="self-interruptions while speaking and moving")
     parser.add_argument("--listening", type=int, metavar="SEEDS", help="people over the moving robot, with and without "
                         "active listening; twelve interruptions a seed, about 2.5 minutes of one core")
+    parser.add_argument("--floor", type=int, metavar="SEEDS", help="who gets the floor and how fast: interruptions, "
+                        "stop words, murmurs, pauses in mid-sentence; eight stories a seed")
     parser.add_argument("--minutes", type=float,
                         help=f"of each --alone run (default {ALONE_MINUTES:g}), of all --hearing takes together "
                              f"(default {HEARING_MINUTES:g})")
@@ -68,6 +71,10 @@ def run(options: argparse.Namespace) -> int:
     if options.listening:
         from robot.service.listening_figures import listening_figures
         print("\n".join(listening_figures(options.listening)), flush=True)
+        return 0
+    if options.floor:
+        from robot.service.floor_figures import floor_figures
+        print("\n".join(floor_figures(options.floor, FLOOR_STORIES, options.jobs)), flush=True)
         return 0
     chosen = options.tick or options.answers or options.demo or options.alone
     if options.tick or not chosen:

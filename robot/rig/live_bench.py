@@ -81,6 +81,7 @@ class Watcher:
 
     tell: Callable[[str], None]
     barge_ins: list[float] = field(default_factory=list)      # s of the run
+    ducks: list[float] = field(default_factory=list)
     spoke_s: float = 0.0                                      # of voice handed to the loudspeaker
     health: list[str] = field(default_factory=list)
 
@@ -93,6 +94,8 @@ class Watcher:
             facts = dict(event.facts)
             if event.name == "barge_in":
                 self.barge_ins.append(event.t)
+            if event.name == "duck":
+                self.ducks.append(event.t)
             if event.name in ("transcript", "barge_in", "reply_end", "reply_superseded", "reply_start", "engine"):
                 self.tell(f"{event.t:7.1f} s  {event.name} {facts.get('text') or facts.get('heard') or ''}")
 
@@ -182,7 +185,19 @@ def summary(body: StagedBody, watcher: Watcher, figures: dict, missed: int, tick
         + (": the air itself jumped, the machine is too busy for these figures" if room.xruns > MOST_JUMPS else ""),
         f"tick lateness: p50 {np.percentile(late, 50):.2f}, p99 {np.percentile(late, 99):.2f}, "
         f"most {late.max():.1f} ms; {memory:.0f} MB of the mind's process",
+        "each sentence over the robot, ms after its onset (the rig's own way is in all of them):",
+        *(_story(word, fell, watcher, start) for word in over),
     ]
+
+
+def _story(word: Talked, fell: list[Fell], watcher: Watcher, start: float) -> str:
+    """When the robot ducked, decided to stop, and was silent."""
+    def first(times: list[float]) -> str:
+        return next((f"{1000 * (t + start - word.onset):.0f}" for t in times
+                     if word.onset < t + start < word.onset + STOPS_S), "never")
+    silent = stopped_after(word, fell, [t + start for t in watcher.barge_ins])
+    return (f"  {word.onset - start:6.1f} s: duck {first(watcher.ducks)}, barge_in {first(watcher.barge_ins)}, silent "
+            f"{'never' if silent is None else f'{1000 * silent:.0f}'}: {word.text}")
 
 
 def stopped_after(word: Talked, fell: list[Fell], barge_ins: list[float]) -> float | None:
