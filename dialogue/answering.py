@@ -23,6 +23,8 @@ class AnsweringConfig:
     resumes: int = 2               # false interruptions after which an answer goes on; a third means something
     news: float = 60.0             # s that something to announce waits for a free floor; later it is no news
     act_after: float = 0.3         # s after the commit before a tool acts: a correction begun by then is heard by then
+    remembered: int = 200          # lines of the talk kept here, an evening's last quarter of an hour: nobody is told
+                                   # more, engines keep their own (chat 24 messages, realtime 40 lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ class Answering:
         self.config, self.floor, self.speaker, self.phrases = config, floor, speaker, phrases
         self.running: Answer | None = None
         self.stopped: tuple[Rest, Answer] | None = None   # an answer that stands still, and its rest
-        self.history: tuple[Line, ...] = ()
+        self.history: tuple[Line, ...] = ()                # the newest lines, oldest first
         self.asked = False                                 # the robot's last words were a question
         self.calls: list[ToolCall] = []                    # tools that wait for their moment
         self._generation = 0
@@ -278,7 +280,11 @@ class Answering:
         self.running = Answer(generation, notes.t, local=True, clauses=1)
         self.stopped = None
 
+    def note(self, t: float, who: str, words: str) -> None:
+        """Words that somebody said, or of the robot's that were heard, into the history."""
+        self.history = (*self.history, Line(t, who, words))[-self.config.remembered:]
+
     def _remember(self, t: float, heard: str) -> None:
         if heard:
-            self.history += (Line(t, "robot", heard),)
+            self.note(t, "robot", heard)
             self.asked = heard.rstrip().endswith("?")

@@ -48,6 +48,9 @@ class Cues:
     def _gestures(self, sight: Sight, people: Sequence[Person]) -> list[Cue]:
         names = {p.face: p.id for p in people if p.face is not None}
         cues = []
+        if sight.gestures:                  # what is too old to count again goes: faces come and go for weeks
+            oldest = sight.gestures[0].t - self.config.again
+            self._gestured = {key: t for key, t in self._gestured.items() if t > oldest}
         for gesture in sight.gestures:
             key = (gesture.id, gesture.name)
             if gesture.t - self._gestured.get(key, -1e9) >= self.config.again:

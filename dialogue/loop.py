@@ -228,7 +228,7 @@ class Dialogue:
             if is_empty(words.text) or echo:
                 self.answering.recover(notes, "no words" if not echo else "the robot's own words")
             else:
-                self.answering.history += (Line(notes.t, answer.person or "someone", words.text),)
+                self.answering.note(notes.t, answer.person or "someone", words.text)
 
     def _echoed(self, onset: float) -> str:
         return self._said[0] if onset < self._said[1] + ECHO_MEMORY_S else ""

@@ -46,6 +46,7 @@ class PeopleConfig:
     hangover: float = 0.3          # s without speech after which nobody is said to be speaking
     change: float = 0.35           # s that a voice must come from elsewhere before it is another person's: echoes
     most: int = 8                  # people at once
+    known: int = 64                # faces whose person is remembered: sight itself knows 12 again, and for 10 minutes
 
 
 @dataclass(slots=True)
@@ -78,7 +79,7 @@ class People:
 
     config: PeopleConfig = field(default_factory=PeopleConfig)
     _beings: list[_Being] = field(default_factory=list)
-    _names: dict[str, str] = field(default_factory=dict)      # face id -> person id, also of people who left
+    _names: dict[str, str] = field(default_factory=dict)      # face id -> person id, also of who left
     _count: int = 0
     _speaker: _Being | None = None
     _voiced_at: float = -1e9
@@ -127,7 +128,10 @@ class People:
             being = self._new(face.azimuth, self._names.get(face.id))
         elif waiting is not None:
             self._merge(waiting, being)
-        self._names[face.id] = being.id
+        self._names.pop(face.id, None)
+        self._names[face.id] = being.id                       # the newest last
+        if len(self._names) > self.config.known:
+            del self._names[next(iter(self._names))]
         being.face, being.seen_at, being.missed, being.mirror = face.id, face.t_capture, 0.0, None
         being.azimuth, being.elevation, being.distance = face.azimuth, face.elevation, face.distance
         being.attention = face.attention

@@ -30,6 +30,7 @@ from dialogue.engines.tools import TOOLS, BadCall, checked_call, function_schema
 
 FIRST_LETTERS = 24       # of a first clause that is cut at a comma: the voice begins sooner
 LONGEST = 120            # letters of a clause: one breath
+NOTES = 12               # cues told with a turn: those of a whole evening without a word are no part of it
 ROUNDS = 3               # requests for one reply: a model that only calls tools is stopped
 
 
@@ -82,7 +83,7 @@ class ChatEngine(EmbeddedEngine):
         self._thoughts = ThoughtFilter()
         self._calls: dict[int, list[str]] = {}      # index -> call, name, arguments as they come
         self._results: dict[str, str | None] = {}   # call -> result, None while it is awaited
-        self._notes: list[str] = []                 # cues since the last turn
+        self._notes: deque[str] = deque(maxlen=NOTES)   # cues since the last turn, the newest
         self._asked_at = self._word_at = 0.0        # s
         self._rounds = 0
         self._away_until = -1e9                     # s, after a failure
@@ -129,7 +130,7 @@ class ChatEngine(EmbeddedEngine):
             yield from self._companion_answers(t, generation)
             return
         text = " ".join([*self._notes, said.text]).strip()
-        self._notes = []
+        self._notes.clear()
         self._asked, self._rounds = [{"role": "user", "content": text}], 0
         self._speech = Speech(generation, [], t, open=True)
         self._request(t)

@@ -2,6 +2,7 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from dialogue.engines.recent_sound import RecentSound
 from perception.audio.block import Samples, frozen_samples
 
 Voice = Callable[[str], Samples]
+Kept = TypeVar("Kept")
 Ears = Callable[[Samples, float, float], str]   # (samples of the turn, its onset s, its end s) -> words
 
 
@@ -54,6 +56,9 @@ class Faults:
     text_delay: float = 0.0        # s more before words are recognised
 
 
+KEPT = 8    # replies and turns that a request can still name: a stopped reply is resumed at once or never
+
+
 class ScriptedCrash(RuntimeError):
     """The crash that was asked for."""
 
@@ -72,6 +77,11 @@ def tone_voice(text: str) -> Samples:
     """Speech-like tone of 220 Hz, 65 ms a character (150 words a minute), a syllable each 0.2 s; full scale 0.2."""
     t = np.arange(round(0.065 * len(text) * ENGINE_RATE_HZ)) / ENGINE_RATE_HZ
     return frozen_samples(0.2 * np.sin(2 * np.pi * 220.0 * t) * np.abs(np.sin(np.pi * t / 0.2)))
+
+
+def _newest(kept: dict[int, Kept]) -> dict[int, Kept]:
+    """All but what makes room for one more."""
+    return dict(list(kept.items())[1 - KEPT:])
 
 
 class ScriptedEngine:
@@ -104,7 +114,8 @@ class ScriptedEngine:
                 yield from self._interject(f"cue:{request.name}")
             case Resume():
                 self._running = request.generation
-                self._texts[request.generation] = texts = self._texts.get(request.of, [])
+                texts = self._texts.get(request.of, [])
+                self._texts = _newest(self._texts) | {request.generation: texts}
                 for index in range(request.next_index, len(texts)):
                     yield self._clause_reply(request.generation, index, self._clause)
                 yield Timed(0.0, ReplyDone(request.generation))
@@ -128,7 +139,8 @@ class ScriptedEngine:
         yield timed
         assert isinstance(timed.reply, Transcript)
         before = self._words.get(request.continues, "") if request.continues is not None else ""
-        words = self._words[request.turn] = f"{before} {timed.reply.text}".strip()
+        words = f"{before} {timed.reply.text}".strip()
+        self._words = _newest(self._words) | {request.turn: words}
         yield from self._speak(request.generation, self._rule(words))
 
     def _rule(self, words: str) -> tuple[str, Rule]:
@@ -141,7 +153,8 @@ class ScriptedEngine:
     def _speak(self, generation: int, answer: tuple[str, Rule]) -> Iterator[Timed]:
         text, rule = answer
         self._running = generation
-        texts = self._texts[generation] = clauses_of(text)
+        texts = clauses_of(text)
+        self._texts = _newest(self._texts) | {generation: texts}
         for number, (name, arguments) in enumerate(rule.tools):
             yield Timed(0.0, ToolCall(generation, f"{generation}.{number}", name, arguments))
         for _ in range(2 if self._faults.duplicate_reply else 1):

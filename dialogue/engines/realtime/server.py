@@ -118,6 +118,8 @@ class ServerEvents:
         answer, self.wanted = self.wanted, None
         if answer is None:
             answer = Answer(0, Outflow(0, self.config.lead_s), self.t)
+            if len(self.held) == self.held.maxlen:
+                self.kill(self.held.popleft())            # a server that talks on and on to nobody's turn
             self.held.append(answer)
         self.responses.begin(identity, answer)
 
@@ -263,6 +265,8 @@ class ServerEvents:
     def drop_session(self) -> None: ...
 
     def cancel_response(self, response: str) -> None: ...
+
+    def kill(self, answer: Answer) -> None: ...
 
     def tools_done(self, answer: Answer) -> None: ...
 

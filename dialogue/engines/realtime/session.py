@@ -64,7 +64,7 @@ class RealtimeSession(SessionLife):
         self.guess: tuple[tuple[int, float, float], str] | None = None
         self.token: tuple[str, str] | None = None         # session and token to resume with (vLLM-Omni)
         self.seen = 0                                     # sequence number of the last event
-        self.turns: deque[int] = deque()                  # whose words the server has not written down yet
+        self.turns: deque[int] = deque(maxlen=32)         # whose words the server has not written down yet, if ever
         self.out: list[Message] = []
         self.replies: list[Reply] = []
         self.t = 0.0

@@ -9,6 +9,7 @@ from scipy.signal import butter, iirpeak, lfilter, sosfilt
 from dialogue.engine import SpeakerBlock
 from perception.audio.block import BLOCK, BLOCK_S, SAMPLE_RATE_HZ
 from robot.bodies.room.arrivals import KERNELS, LEAD, PHASES, TAPS
+from robot.bodies.room.tracks import SILENT
 
 LONGEST_DELAY_S = 1.0        # kept for slips on top of the nominal delay
 NOMINAL_DBFS = -23.0         # active level of the robot's speech at which the echo has its configured level (EBU R 128)
@@ -70,6 +71,7 @@ class Device:
     late_s: float = 0.0          # s by which it has fallen behind in xruns since the start
     _line: NDArray[np.float32] = field(init=False)
     _blocks: int = 0
+    _quiet: int = 0              # silent blocks that have entered since the last sound
 
     def __post_init__(self):
         longest = self.config.playback_delay_s + LONGEST_DELAY_S
@@ -82,10 +84,13 @@ class Device:
 
     def step(self, samples: NDArray[np.float32]) -> NDArray[np.float32]:
         """(BLOCK,) that reaches the loudspeaker while `samples` enter the device; LEAD samples ahead of the air."""
-        self._line[:-BLOCK] = self._line[BLOCK:]
-        self._line[-BLOCK:] = samples
+        self._quiet = 0 if samples.any() else self._quiet + 1
         t = self._blocks * BLOCK_S
         self._blocks += 1
+        if self._quiet * BLOCK > len(self._line):          # nothing but silence is in it: the same zeros for less
+            return SILENT
+        self._line[:-BLOCK] = self._line[BLOCK:]
+        self._line[-BLOCK:] = samples
         first = self.delay(t) * SAMPLE_RATE_HZ - LEAD
         stretch = self.config.drift_ppm * 1e-6 * BLOCK
         weights = np.linspace(0.0, 1.0, BLOCK, endpoint=False, dtype=np.float32)
@@ -119,6 +124,7 @@ class Driver:
 
     config: LoudspeakerConfig
     rng: np.random.Generator
+    _quiet: int = 0              # silent blocks since the last sound
 
     def __post_init__(self):
         impulse = np.zeros(BLOCK)
@@ -134,6 +140,9 @@ class Driver:
 
     def step(self, samples: NDArray[np.float32]) -> NDArray[np.float32]:
         """(BLOCK,) of sound, 1.0 as digital full scale without the clipping."""
+        self._quiet = 0 if samples.any() else self._quiet + 1
+        if self._quiet > 2:                                # both filters have rung out: the same zeros for less
+            return SILENT
         moved = self._bass.step(samples)
         x = moved / self._knee
         x = x + self._lean * x * x / (1 + x * x)
