@@ -4,6 +4,7 @@ need=""
 command -v flite >/dev/null 2>&1 || need="$need flite"                       # voices of people in the simulated room
 command -v espeak-ng >/dev/null 2>&1 || need="$need espeak-ng"
 ldconfig -p 2>/dev/null | grep -q 'libportaudio\.so' || need="$need libportaudio2"   # sound card
+ldconfig -p 2>/dev/null | grep -q 'libusb-1\.0\.so' || need="$need libusb-1.0-0"     # the array's control
 ldconfig -p 2>/dev/null | grep -q 'libGL\.so\.1' || need="$need libgl1"              # OpenCV
 ldconfig -p 2>/dev/null | grep -q 'libglib-2\.0\.so' || need="$need libglib2.0-0"
 case ",${extras:-}," in *,dev,*)                                              # the sound card of the tests

@@ -40,9 +40,9 @@ point() {                                                     # point NAME VERSI
 }
 
 switch() {                                                    # switch VERSION
-    old=$(target "$opt/current")
+    before=$(target "$opt/current")
     point current "$1"
-    [ -z "$old" ] || [ "$old" = "$1" ] || point previous "$old"
+    [ -z "$before" ] || [ "$before" = "$1" ] || point previous "$before"
     put "$opt/current/unit/talkover.service" "$unit" 644
     put "$opt/current/unit/70-talkover.rules" "$rules" 644
     service daemon-reload
@@ -55,8 +55,8 @@ switch() {                                                    # switch VERSION
 version() {
     cd "$here/.."
     number=$(sed -n 's/^version = //p' setup.cfg)
-    mark=$( { echo "$extras"; find robot dialogue perception motion firmware_bridge calibration scripts setup.cfg \
-              constraints.txt -type f ! -name '*.pyc' | LC_ALL=C sort | xargs sha256sum; } | sha256sum | cut -c1-8)
+    mark=$( { echo "$extras"; find robot dialogue perception motion firmware_bridge calibration docs scripts \
+              setup.cfg constraints.txt -type f ! -name '*.pyc' | LC_ALL=C sort | xargs sha256sum; } | sha256sum | cut -c1-8)
     echo "$number-$mark"
 }
 
@@ -67,7 +67,7 @@ build() {                                                     # build VERSION: a
     trap 'exit 1' HUP INT TERM
     rm -rf "$part"
     mkdir -p "$opt"
-    echo "installing talkover $1 (about 1.1 GB)"
+    echo "installing talkover $1 into $opt: about 1.1 GB, some minutes"
     (cd "$here/.." && tar -cf - --exclude=__pycache__ --exclude='*.egg-info' robot dialogue perception motion \
         firmware_bridge calibration setup.cfg pyproject.toml README.md LICENSE THIRD_PARTY.md) | tar -C "$copy" -xf -
     if [ -n "${INSTALL_PIP:-}" ]; then                        # tests: no network, no ten minutes
@@ -80,6 +80,7 @@ build() {                                                     # build VERSION: a
     fi
     grep -rlIF "$part" "$part/bin" | xargs -r sed -i "s#$part#/opt/talkover/$1#g"
     cp -R "$here/../robot/service/unit" "$part/unit"
+    cp -R "$here/../docs" "$part/docs"
     cp "$here/install.sh" "$part/install.sh"
     "$part/bin/python" -P -m robot config --default > "$part/talkover.toml"
     sync -f "$part"
@@ -121,8 +122,11 @@ do_install() {
     done
     service enable --quiet talkover
     service try-restart talkover
-    echo "talkover $new is installed. Settings: /etc/talkover/talkover.toml"
-    echo "next: /opt/talkover/current/bin/talkover doctor; sudo systemctl start talkover; systemctl status talkover"
+    echo "talkover $new is installed. Its settings are in /etc/talkover/talkover.toml; as long as [run] body is not set"
+    echo "there, it lives in a simulated room. Next:"
+    echo "    sudo /opt/talkover/current/bin/talkover doctor --config /etc/talkover/talkover.toml"
+    echo "    sudo systemctl start talkover"
+    echo "    systemctl status talkover"
 }
 
 do_rollback() {
@@ -139,7 +143,10 @@ do_rollback() {
 }
 
 do_uninstall() {
-    if [ -e "$unit" ]; then service disable --now --quiet talkover; fi
+    if [ -e "$unit" ]; then
+        service stop talkover || ! service is-active --quiet talkover || fail "the service does not stop; nothing is removed"
+        service disable --quiet talkover || echo "install.sh: systemd could not disable the service; going on" >&2
+    fi
     rm -f "$unit" "$rules" "$watchdog"
     service daemon-reload
     rm -rf "$opt" "$cache" "$etc/talkover.toml.default"

@@ -42,7 +42,8 @@ class Machine:
         self.root, self.source = folder / "root", folder / "source"
         for part in ("robot", "dialogue", "perception", "motion", "firmware_bridge", "calibration"):
             (self.source / part).mkdir(parents=True)
-        shutil.copytree(PROJECT / "scripts", self.source / "scripts")
+        for part in ("scripts", "docs"):
+            shutil.copytree(PROJECT / part, self.source / part)
         shutil.copytree(UNIT.parent, self.source / "robot" / "service" / "unit")
         for name in ("setup.cfg", "pyproject.toml", "constraints.txt", "README.md", "LICENSE", "THIRD_PARTY.md"):
             shutil.copy(PROJECT / name, self.source)
@@ -122,7 +123,8 @@ def test_an_upgrade_keeps_settings_and_state_and_a_rollback_goes_back_and_forth(
     assert machine.current() == "1.1" and "# new" in unit.read_text()
     assert (machine.etc / "talkover.toml").read_text() == "# mine\n"
     assert (machine.etc / "talkover.toml.default").read_text() == "# defaults of 1.1\n"
-    machine.call("rollback", script=machine.opt / "current" / "install.sh")
+    said = machine.call("rollback", script=machine.opt / "current" / "install.sh")
+    assert re.search(r"talkover 1\.0-\w+ is current again", said)
     assert machine.current() == "1.0" and unit.read_text() == UNIT.read_text()
     assert (machine.etc / "talkover.toml.default").read_text() == "# defaults of 1.0\n"
     machine.call("rollback", script=machine.opt / "current" / "install.sh")

@@ -84,7 +84,7 @@ class PyUsbBus:
                                   custom_match=lambda device: device.idVendor in vendors)
             devices: list[UsbDevice] = [PyUsbDevice(device) for device in found]
         except usb.core.NoBackendError as error:
-            raise UsbTrouble("libusb is missing: sudo apt-get install -y libusb-1.0-0") from error
+            raise UsbTrouble("libusb is missing; sudo apt-get install -y libusb-1.0-0") from error
         except usb.core.USBError as error:
             raise UsbTrouble(f"USB devices cannot be listed: {error}") from error
         return sorted(devices, key=lambda device: (device.address.bus, device.address.number))
