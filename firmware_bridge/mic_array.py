@@ -142,6 +142,13 @@ class MicArray:
             raise Refused("the gain from before is not known: set one, or restart the array")
         self._gain_before = None
 
+    def muted(self) -> bool:
+        """Whether its microphones give zeros on purpose: by `mute`, or by a person's button."""
+        self._connected()
+        if self._product.mute == "pin":
+            return self.read("GPO_READ_VALUES")[GPO_PINS.index(MUTE_PIN)] == 1
+        return self.gains().microphones == 0.0
+
     def restart(self) -> None:
         """Start the board anew, as after its plug was pulled: some list well and record zeros until then (F34)."""
         with suppress(NoAnswer, Vanished):       # it may be quicker than its answer

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from calibration.body_model import BodyModel, reachy_mini
-from robot.bodies.array_worker import array_process
+from robot.bodies.array_worker import RestartArray, array_process
 from robot.bodies.body import Body
 from robot.bodies.daemon_setup import PART as DAEMON
 from robot.bodies.daemon_setup import DaemonSetup
@@ -21,6 +21,7 @@ from robot.bodies.room.people import PersonScript
 from robot.bodies.servo_child import ServoSetup
 from robot.bodies.servo_loop import PART as SERVOS
 from robot.bodies.simulated import SimulatedBody
+from robot.bodies.sound_process import SoundProcess
 from robot.bodies.touch_worker import touch_process
 from robot.bodies.watched import WatchedBody
 from robot.build import build_mind
@@ -38,12 +39,13 @@ EMERGENCY = {signal.SIGUSR1: True, signal.SIGUSR2: False}     # emergency stop, 
 
 @dataclass(frozen=True)
 class Live:
-    """What a live run is made of. room: the simulated room, where there is one."""
+    """What a live run is made of. room: the simulated room, where there is one. sound: the sound card, else."""
 
     mind: GuardedMind
     body: Body
     engine: ChildWorker
     room: SimulatedBody | None
+    sound: SoundProcess | None = None
 
 
 def build_live(config: LiveConfig, start: float) -> Live:
@@ -56,9 +58,11 @@ def build_live(config: LiveConfig, start: float) -> Live:
         return Live(mind_of(config, room.config.sound.loudspeaker.playback_delay_s), room, engine, room)
     devices = build_device(DeviceConfig(config.sound, config.camera), engine, start)
     array = array_process(config.array, start) if config.array.on else None
+    if array is not None:
+        devices.sound.revive = functools.partial(array.send, RestartArray())
     touch = touch_process(config.touch, start) if config.touch.wanted else None
     body = WatchedBody(JoinedBody(devices, joints, array, touch), VitalsProcess(start))
-    return Live(mind_of(config, None), body, engine, None)
+    return Live(mind_of(config, None), body, engine, None, devices.sound)
 
 
 def joints_of(config: LiveConfig, model: BodyModel, start: float) -> JointProcess | None:

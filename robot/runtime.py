@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Protocol
 
+from calibration.health import Health, Level
 from dialogue.engine import SILENCE
 from motion.intent import MotionIntent
 from perception.audio.scene import SoundScene
@@ -40,6 +41,8 @@ class GuardedMind:
     def tick(self, inputs: Inputs) -> Tick:
         try:
             tick = self.mind.tick(inputs)
+            if self.failed:
+                tick = replace(tick, events=(*tick.events, _mind_told(inputs.t, "ok", "thinks again")))
             self.failed = 0
         except Exception as error:
             self.failed += 1
@@ -54,10 +57,14 @@ class GuardedMind:
     def _silent(self, inputs: Inputs, error: Exception) -> Tick:
         outputs = Outputs(self.safety.held(inputs.t), (SILENCE,) * len(inputs.audio))
         reason = f"{type(error).__name__}: {error}"
-        told = Event(inputs.t, "health", (("of", "mind"), ("level", "degraded"), ("reason", reason)))
+        told = _mind_told(inputs.t, "degraded", reason)
         intent = MotionIntent(inputs.t, "still", reason="the mind failed")
         events = (told,) if self.failed == 1 else ()
         return Tick(outputs, SoundScene(inputs.t), Sight(inputs.t), (), intent, "idle", events)
+
+
+def _mind_told(t: float, level: Level, reason: str) -> Event:
+    return health_events((Health(t, "mind", level, reason),))[0]
 
 
 def run(mind: GuardedMind, body: Body, clock: Clock, observers: Iterable[Observer] = (),

@@ -167,10 +167,26 @@ def test_sections_of_the_configuration_are_read_and_refused_by_name():
 
 
 def test_a_board_that_records_zeros_can_be_started_anew(bench):
+    """F34."""
     bench.board.values["AUDIO_MGR_MIC_GAIN"] = (3.0,)
     bench.run(1.0)
     found = bench.run(2.0, RestartArray())
     assert bench.board.restarts == 1 and bench.board.values["AUDIO_MGR_MIC_GAIN"] == (10.0,)
     assert [level for level, _ in told(found)] == ["degraded", "ok"] and len(readings(found)) >= 19
-    bench.board.silent = 1                      # it restarts before it answers
+    bench.board.silent = 1                      # lost on the way: tried again
     assert [level for level, _ in told(bench.run(1.0, RestartArray()))] == ["degraded", "ok"]
+
+
+@pytest.mark.parametrize("kind", ["button", "gain"])
+def test_a_muted_board_is_not_started_anew(kind):
+    """F34: zeros may be what a person wants."""
+    bench = Bench(board=EmulatedArray(0x2886, 0x001A) if kind == "button" else None)
+    if kind == "button":
+        bench.board.values["GPO_READ_VALUES"] = (0, 1, 0, 1, 0)
+    else:
+        bench.board.values["AUDIO_MGR_MIC_GAIN"] = (0.0,)
+    bench.bus.plug(bench.board)
+    bench.run(1.0)
+    found = bench.run(1.0, RestartArray())
+    assert bench.board.restarts == 0 and len(readings(found)) == 10
+    assert told(found) == [("degraded", "it is muted, and gives zeros on purpose")]

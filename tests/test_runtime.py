@@ -101,6 +101,8 @@ def test_a_mind_that_stumbles_holds_still_and_goes_on():
     assert all(not tick.outputs.joints.velocity.any() for tick in broken)
     assert all(len(tick.outputs.speaker) == 1 and tick.outputs.live_generation == 0 for tick in broken)
     assert [dict(e.facts)["of"] for tick in broken for e in tick.events if e.name == "health"] == ["mind"]
+    again = [dict(e.facts) for _, tick in kept.ticks for e in tick.events if e.name == "health"][1:]
+    assert [(fact["of"], fact["level"]) for fact in again if fact["of"] == "mind"] == [("mind", "ok")]
     assert len(kept.ticks) == 200
 
 

@@ -6,13 +6,14 @@ from types import SimpleNamespace
 import pytest
 
 from calibration.health import Health
+from robot.bodies.camera_config import CameraDeviceConfig
 from robot.clock import LiveClock
-from robot.live_config import LiveConfig
+from robot.live_config import LiveConfig, RunConfig
 from robot.service.log import Log
 from robot.service.notify import LATE_S, TRIED_S, Notify, Supervision
 from robot.service.parts import Parts, group_of
 from robot.service.reload import ConfigReader, Reload
-from robot.service.serving import serving, supervised
+from robot.service.serving import expected_of, serving, supervised
 from robot.tick import Event
 from robot.worker import InlineWorker
 from tests.service_ends import EVERYTHING, Kept, Manager, inputs_of, tick_of
@@ -70,6 +71,48 @@ def test_ready_without_a_part_that_says_nothing_for_long_and_late_ones_join(mana
     ready = [n for n, message in enumerate(told) if "READY" in message]
     assert len(ready) == 1 and "joints waited for" in told[ready[0]]["STATUS"]
     assert "joints ok" in told[-1]["STATUS"]
+
+
+def test_every_device_that_comes_is_reported_and_one_that_never_comes_keeps_nobody_waiting(manager):
+    """F56: the sound card after 8 s, the servo bus after 15 s, the camera never; the engine at once."""
+    arrivals = {0.5: {"replies": (object(),)}, 8.0: {"audio": (object(),)}, 15.0: {"joints": object()}}
+    told_of = {0.2: Health(0.2, "sound_card", "gone", "no input device"), 8.0: Health(8.0, "sound_card", "ok"),
+               0.3: Health(0.3, "servo_bus", "gone", "no /dev/ttyACM0"), 15.0: Health(15.0, "servo_bus", "ok")}
+    clock, heard = [0.0], []
+    observe = supervision_of(manager, now=lambda: clock[0])
+    for index in range(2001):
+        t = clock[0] = round(index * 0.01, 2)
+        health = (told_of[t],) if t in told_of else ()
+        observe(inputs_of(t, *health, **arrivals.get(t, {})), tick_of())
+        heard += manager.heard()
+    told = [(message["STATUS"], "READY" in message) for message in heard if "STATUS" in message]
+    assert next(status for status, _ in told if "ears ok" in status).startswith("ears ok; eyes waited for; joints gone")
+    assert told[-1][0] == "ears ok; eyes waited for; joints ok; engine ok" and sum(ready for _, ready in told) == 1
+    assert told[0][0] == "ears waited for; eyes waited for; joints waited for; engine waited for"
+
+
+def test_what_is_not_configured_is_off_and_not_waited_for(manager):
+    """F63: a part without its device is shown as off, one that is configured and missing by its reason."""
+    deaf = LiveConfig(run=RunConfig(body="device"), camera=CameraDeviceConfig(source=""))
+    assert expected_of(deaf) == ("ears", "engine")
+    assert expected_of(LiveConfig(run=RunConfig(body="device"))) == ("ears", "eyes", "engine")
+    assert expected_of(LiveConfig(run=RunConfig(body="servo-bus"))) == ("ears", "eyes", "joints", "engine")
+    simulated = LiveConfig(run=RunConfig(body="servo-bus", senses="simulated"), camera=CameraDeviceConfig(source=""))
+    assert expected_of(simulated) == expected_of(LiveConfig()) == ("ears", "eyes", "joints", "engine")
+    observe = supervision_of(manager, parts=Parts(expected_of(deaf)))
+    observe(inputs_of(0.0, Health(0.0, "sound_card", "gone", "no input device"), replies=(object(),)), tick_of())
+    ready, = (message["STATUS"] for message in manager.heard() if "READY" in message)
+    assert ready == "ears gone: sound_card: no input device; eyes off; joints off; engine ok"
+
+
+def test_a_mind_that_failed_and_thinks_again_is_told_in_the_status(manager):
+    observe = supervision_of(manager)
+    fails = Event(1.0, "health", (("of", "mind"), ("level", "degraded"), ("reason", "ZeroDivisionError")))
+    again = Event(2.0, "health", (("of", "mind"), ("level", "ok"), ("reason", "thinks again")))
+    observe(inputs_of(1.0, **EVERYTHING), tick_of(fails))
+    assert observe.parts.line().endswith("engine ok; mind degraded: ZeroDivisionError")
+    observe(inputs_of(2.0), tick_of(again))
+    assert observe.parts.line().endswith("engine ok")
 
 
 @pytest.mark.parametrize(("late", "failing", "fed"), [(0.0, False, True), (LATE_S * 0.9, False, True),
@@ -186,7 +229,7 @@ def test_a_signal_reloads_and_the_reader_is_a_process_of_its_own(tmp_path, manag
     path = tmp_path / "talkover.toml"
     path.write_text('[log]\nlevel = "debug"\n')
     clock, mind = LiveClock(), SimpleNamespace(failed=0, report=None)
-    with serving(clock, mind, path, LiveConfig()) as observers:
+    with serving(clock, mind, path, LiveConfig(), {}) as observers:
         os.kill(os.getpid(), signal.SIGHUP)
         for _ in range(600):
             for observe in observers:

@@ -17,7 +17,15 @@ from robot.bodies.ring import Ring
 from robot.bodies.sound_config import SoundDeviceConfig
 from robot.bodies.sound_process import SoundProcess
 from robot.bodies.sound_slots import ORDERS, packed_block, packed_spoken, unpacked_block, unpacked_spoken
+from robot.commands.run import changeable
+from robot.live import Live
+from robot.live_config import LiveConfig
+from robot.service.log import Log
+from robot.service.notify import Notify, Supervision
+from robot.service.reload import ConfigReader, Reload
 from robot.tick import Outputs
+from robot.worker import InlineWorker
+from tests.service_ends import Kept, inputs_of, tick_of
 
 LIMIT_S = 60.0
 ABSENT = SoundDeviceConfig(input="a card that nobody has", output="a card that nobody has", backoff_s=(0.1, 0.2))
@@ -99,6 +107,22 @@ def test_blocks_of_before_a_restart_or_behind_an_overrun_are_gaps(sound):
     assert write(0.5, 1.0, 1.02) == [(1.02, True)]                   # a clock that begins anew is waited out
     late = write(*(2.0 + 0.01 * i for i in range(300)))
     assert late[0][1] and not any(gap for _, gap in late[1:]) and len(late) + sound.missed == 300
+
+
+def test_a_reload_changes_volume_and_mute_of_a_card_that_plays(sound, tmp_path):
+    path = tmp_path / "talkover.toml"
+    path.write_text("[sound]\nvolume = 0.25\nmuted = true\nlatency_s = 0.06\n")
+    log = Log(Kept())
+    made = Live(None, None, None, None, sound)
+    reload = Reload(path, LiveConfig(), log, Supervision(Notify(), lambda: 0.0, lambda: False), changeable(made),
+                    InlineWorker(ConfigReader))
+    reload.ask()
+    reload(inputs_of(0.0), tick_of())
+    sound.write([], 1)
+    assert sound._shared is not None and ORDERS.unpack(sound._shared.orders.read()[1]) == (1, 0.25, True)
+    assert [text for _, text, _ in log.sink.lines] == [
+        "reload key=sound.muted: in force", "reload key=sound.volume: in force",
+        "reload key=sound.latency_s: needs a restart: systemctl restart talkover"]
 
 
 class Engine:

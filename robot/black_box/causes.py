@@ -38,7 +38,7 @@ class Causes:
             if event.name == "transcript" and is_complaint(str(dict(event.facts).get("text", ""))):
                 return "a person said that something was wrong"
         for part, level, reason in _levels(events, health):
-            failed = level == "gone" or part == "mind"
+            failed = level == "gone" or (part == "mind" and level != "ok")
             if failed and t >= self.config.settle_s and self._may(t):
                 self._fault_at = t
                 return f"{part} {level}: {reason}"

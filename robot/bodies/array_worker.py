@@ -40,7 +40,7 @@ class MuteArray:
 
 @dataclass(frozen=True, slots=True)
 class RestartArray:
-    """An order: start the board anew; its sound card is gone for some seconds."""
+    """An order: start the board anew, unless it is muted; its sound card is gone for some seconds."""
 
 
 Order = MuteArray | RestartArray
@@ -99,7 +99,10 @@ class ArrayLoop:
     def _obey(self, t: float, order: Order) -> list[Health]:
         """Do it once; what cannot be done is told, and the direction goes on."""
         if isinstance(order, RestartArray):
-            self._order, self._ready = None, False
+            muted, self._order = self._array.muted(), None
+            if muted:                      # a restart would open it against a person's will
+                return self._tell(t, "degraded", "it is muted, and gives zeros on purpose")
+            self._ready = False
             self._array.restart()
             return self._tell(t, "degraded", "started anew")
         try:

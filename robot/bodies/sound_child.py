@@ -19,6 +19,7 @@ from robot.bodies.health_table import HealthTable
 from robot.bodies.real_time import SOUND_PRIORITY, real_time
 from robot.bodies.sound_backend import DeviceTrouble, SoundBackend, backend_named
 from robot.bodies.sound_card import SoundCard
+from robot.bodies.sound_place import SoundPlace
 from robot.bodies.sound_playback import Playback
 from robot.bodies.sound_slots import (
     ORDERS,
@@ -54,14 +55,23 @@ class SoundChild:
         card = self._opened()
         if card is None:
             return 0
+        real_time(SOUND_PRIORITY, threads=False)      # the streams have their threads; a process is ordinary work
+        place = SoundPlace()
+        try:
+            return self._watched(card, place)
+        finally:
+            place.close()
+
+    def _watched(self, card: SoundCard, place: SoundPlace) -> int:
+        """Until the parent hangs up or something is wrong; the exit status."""
         watch = SoundWatch(self.setup.config, self.setup.patience_s)
         watch.begin(time.monotonic())
         while not self.hung_up:
             self._rest(LOOK_S)
             figures = card.figures
             self.memory.figures.write(json.dumps(figures.plain()).encode())
-            reason = watch.verdict(time.monotonic(), figures.captured, figures.played, card.active, card.silent_s,
-                                   card.playback.sounds)
+            reason = place.moved() or watch.verdict(time.monotonic(), figures.captured, figures.played,
+                                                    card.active, card.silent_s, card.playback.sounds)
             if reason is not None:
                 self._tell(CARD, "gone", reason)
                 return DEAD if card.silent_s > self.setup.patience_s else STALLED

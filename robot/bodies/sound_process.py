@@ -3,7 +3,7 @@ import json
 import mmap
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,6 +29,7 @@ class SoundProcess:
     start: float = field(default_factory=time.monotonic)    # s, monotonic clock at the run's t = 0
     volume: float = field(init=False)      # may be changed at any time, as may `muted`
     muted: bool = field(init=False)
+    revive: Callable[[], object] = lambda: None    # called when the card was reset because its microphones gave zeros
     child: ChildProcess = field(init=False)
     missed: int = 0                        # captured blocks that this side was too late for
     _memory: mmap.mmap | None = None
@@ -134,6 +135,7 @@ class SoundProcess:
     def _bury(self, now: float) -> None:
         self._read_table()
         if self.child.status == DEAD:
+            self.revive()
             self._patience_s = min(self._patience_s * RESETS_GROW, LONGEST_PATIENCE_S)
         card = self._table.get(CARD)
         if card is None or card[1].level == "ok":

@@ -18,6 +18,7 @@ from robot.places import state_folder
 from robot.runtime import GuardedMind, Observer
 from robot.runtime import run as run_loop
 from robot.service.metrics_process import MetricsProcess, measuring
+from robot.service.reload import Apply
 from robot.service.serving import serving, supervised
 from robot.tick import Inputs, Tick
 
@@ -68,7 +69,7 @@ def live(options: argparse.Namespace, watch: Callable[[GuardedMind], Iterable[Ob
         stack.enter_context(box)
         told: Iterable[Observer] = (conversation,)
         if supervised():
-            told = stack.enter_context(serving(clock, made.mind, options.config, config))
+            told = stack.enter_context(serving(clock, made.mind, options.config, config, changeable(made)))
         else:
             greet(made, person)
 
@@ -88,6 +89,12 @@ def measured(config: LiveConfig, made: Live, start: float, stack: ExitStack) -> 
     process = MetricsProcess(config.metrics, start, report=functools.partial(print, file=sys.stderr, flush=True))
     stack.callback(process.close)
     return measuring(process, made.mind.mind)
+
+
+def changeable(made: Live) -> dict[str, Apply]:
+    """What of a running robot a reload puts in force; the sound process hears of it with the next tick."""
+    names = () if made.sound is None else ("volume", "muted")
+    return {f"sound.{name}": functools.partial(setattr, made.sound, name) for name in names}
 
 
 def config_of(options: argparse.Namespace) -> LiveConfig:

@@ -128,5 +128,4 @@ class Supervision:
             self.notify.tell(f"STATUS={line}")
 
     def _line(self) -> str:
-        line = self.parts.line()
-        return " ".join((f"the mind fails; {line}" if self.failing() else line).split())
+        return " ".join(self.parts.line().split())

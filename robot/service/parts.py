@@ -12,7 +12,6 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "engine": ("engine", "recogniser", "voice"),
 }
 AUXILIARY = ("array", "array_register", "reference", "loudspeaker")   # without one of them its group still works
-MIND = "mind"      # the supervision itself knows whether ticks fail, and when they no longer do
 _ORDER: tuple[Level, ...] = ("gone", "degraded", "ok")
 
 
@@ -35,7 +34,7 @@ def health_of(event: Event) -> Health | None:
 
 @dataclass
 class Parts:
-    """Follows every tick. expected: groups that this robot was configured with."""
+    """Follows every tick. expected: groups that this robot was configured with; the others are off."""
 
     expected: tuple[str, ...] = tuple(GROUPS)
     _told: dict[str, Health] = field(default_factory=dict)
@@ -61,9 +60,8 @@ class Parts:
 
     def line(self) -> str:
         """`ears ok; eyes gone: no camera; joints ok; engine ok`, groups in order, then other parts in trouble."""
-        words = [f"{group} {self._state(group)}" for group in self.expected]
-        others = [part for part, told in self._told.items()
-                  if told.level != "ok" and part != MIND and group_of(part) not in GROUPS]
+        words = [f"{group} {self._state(group) if group in self.expected else 'off'}" for group in GROUPS]
+        others = [part for part, told in self._told.items() if told.level != "ok" and group_of(part) not in GROUPS]
         return "; ".join(words + [f"{part} {self._state(part)}" for part in sorted(others)])
 
     def _state(self, group: str) -> str:

@@ -11,7 +11,7 @@ from robot.live_config import LiveConfig
 from robot.runtime import GuardedMind, Observer
 from robot.service.log import Log, sink_of
 from robot.service.notify import Notify, Supervision
-from robot.service.parts import Parts
+from robot.service.parts import GROUPS, Parts
 from robot.service.reload import Apply, Reload
 
 
@@ -20,18 +20,25 @@ def supervised(environment: Mapping[str, str] = os.environ) -> bool:
     return "NOTIFY_SOCKET" in environment or "JOURNAL_STREAM" in environment
 
 
+def expected_of(config: LiveConfig) -> tuple[str, ...]:
+    """Groups of parts that this robot has by its configuration, in order."""
+    room = config.run.body == "simulated" or (config.run.body != "device" and config.run.senses == "simulated")
+    left_out = {"eyes": not room and not config.camera.source, "joints": config.run.body == "device"}
+    return tuple(group for group in GROUPS if not left_out.get(group))
+
+
 @contextmanager
 def serving(clock: LiveClock, mind: GuardedMind, path: Path | None, config: LiveConfig,
-            apply: Mapping[str, Apply] | None = None, parts: Parts | None = None) -> Iterator[tuple[Observer, ...]]:
+            apply: Mapping[str, Apply]) -> Iterator[tuple[Observer, ...]]:
     """Observers of a run under a service manager, the watchdog's last. SIGHUP reloads `path`.
 
     A stuck tick is ended by the watchdog's SIGABRT, which leaves the place where it was stuck in the log.
-    apply: what can be reloaded beside [log], see reload.py. parts: groups that the run is expected to have.
+    apply: what can be reloaded beside [log], see reload.py.
     """
     log = Log(sink_of(), config.log)
     mind.report = log.report
-    supervision = Supervision(Notify.of(), clock.now, lambda: mind.failed > 0, parts or Parts())
-    reload = Reload(path, config, log, supervision, {"log": log.configure, **(apply or {})})
+    supervision = Supervision(Notify.of(), clock.now, lambda: mind.failed > 0, Parts(expected_of(config)))
+    reload = Reload(path, config, log, supervision, {"log": log.configure, **apply})
     before = signal.signal(signal.SIGHUP, lambda *_: reload.ask())
     traced = faulthandler.is_enabled()
     faulthandler.enable()

@@ -6,14 +6,12 @@ own (.venv-pyaudio, made where it is missing; PyAudio has no wheels: portaudio19
 """
 import json
 import os
-import select
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 import venv
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -21,65 +19,12 @@ import numpy as np
 PROJECT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(PROJECT))
 
-from dialogue.engine import SILENCE, SpeakerBlock  # noqa: E402
+from dialogue.engine import SpeakerBlock  # noqa: E402
 from robot.bodies.sound_config import SoundDeviceConfig  # noqa: E402
-from robot.bodies.sound_process import SoundProcess  # noqa: E402
 from robot.rig.pulse import PulseRig, missing  # noqa: E402
+from tests.rig_robot import RigRobot  # noqa: E402
 
 HOME = PROJECT / ".venv-pyaudio"
-LIMIT_S = 60.0
-HERTZ = 500.0
-
-
-class Robot:
-    """A mind that speaks one tone, and keeps what it hears."""
-
-    def __init__(self, rig: PulseRig, config: SoundDeviceConfig):
-        os.environ.update(rig.environment)
-        self.rig, self.sound = rig, SoundProcess(config)
-        self.told, self.blocks, self.said, self.generation = [], [], 0, 0
-        self.checks = 0
-
-    def live(self, done: Callable[[], bool], what: str, limit_s: float = LIMIT_S) -> None:
-        """Ticks until `done`."""
-        end = time.monotonic() + limit_s
-        while not done():
-            if time.monotonic() > end:
-                raise SystemExit(f"peer_sound: {what}: not within {limit_s:g} s; {self.told[-4:]}")
-            select.select([], [], [], 0.01)
-            blocks = self.sound.read()
-            self.blocks += blocks
-            self.told += self.sound.health()
-            self.sound.write([self._block() for _ in blocks], self.generation)
-        self.checks += 1
-        print(f"  {what}", flush=True)
-
-    def _block(self) -> SpeakerBlock:
-        if not self.generation:
-            return SILENCE
-        n = self.said + np.arange(160)
-        self.said += 160
-        return SpeakerBlock(self.generation, self.said - 160,
-                            (0.3 * np.sin(2 * np.pi * HERTZ * n / 16000)).astype(np.float32))
-
-    def heard(self, level: str, *words: str) -> bool:
-        return any(h.part == "sound_card" and h.level == level and all(w in h.reason for w in words)
-                   for h in self.told)
-
-    def fresh(self) -> None:
-        self.told.clear()
-        self.blocks.clear()
-
-    def hears_itself(self) -> bool:
-        """The newest half second of the loopback is the tone."""
-        if len(self.blocks) < 60:
-            return False
-        sound = np.concatenate([b.reference for b in self.blocks[-50:]])
-        spectrum = np.abs(np.fft.rfft(sound * np.hanning(sound.size)))
-        return sound.std() > 0.1 and abs(np.argmax(spectrum) * 16000 / sound.size - HERTZ) < 3
-
-    def silent_loudspeaker(self) -> bool:
-        return len(self.blocks) >= 10 and not any(b.reference.any() for b in self.blocks[-10:])
 
 
 def play(backend: str, folder: Path) -> int:
@@ -87,7 +32,7 @@ def play(backend: str, folder: Path) -> int:
     rig = PulseRig(folder)
     config = SoundDeviceConfig(backend=backend, input="rig_array", output="rig_loudspeaker", reference=4, dead_s=1e9,
                                backoff_s=(0.5, 1.0))
-    robot = Robot(rig, config)
+    robot = RigRobot(rig, config)
     try:
         robot.live(lambda: robot.heard("gone", "device named 'rig_array'"), "a server that is late is waited for")
         rig.start()
@@ -106,7 +51,7 @@ def play(backend: str, folder: Path) -> int:
     return robot.checks
 
 
-def stop(robot: Robot) -> None:
+def stop(robot: RigRobot) -> None:
     """A superseded reply is silent within what the device itself holds, though the mind goes on sending it."""
     stale = [SpeakerBlock(1, i * 160, np.full(160, 0.3, np.float32)) for i in range(20)]
     robot.sound.write(stale, 1)
@@ -120,7 +65,7 @@ def stop(robot: Robot) -> None:
     robot.generation = 3
 
 
-def stall(robot: Robot) -> None:
+def stall(robot: RigRobot) -> None:
     for device in ("array", "loudspeaker"):
         robot.fresh()
         robot.rig.suspend(device, True)
@@ -133,7 +78,7 @@ def stall(robot: Robot) -> None:
         robot.live(lambda: robot.heard("ok") and robot.hears_itself(), "and comes back by itself")
 
 
-def server(robot: Robot) -> None:
+def server(robot: RigRobot) -> None:
     robot.fresh()
     robot.rig.kill()
     robot.live(lambda: robot.heard("gone"), "a killed server is noticed")
@@ -145,7 +90,7 @@ def server(robot: Robot) -> None:
     assert times == sorted(times)
 
 
-def child(robot: Robot) -> None:
+def child(robot: RigRobot) -> None:
     robot.fresh()
     assert robot.sound.child.pid
     began = time.monotonic()
@@ -158,12 +103,12 @@ def child(robot: Robot) -> None:
     robot.live(robot.hears_itself, "the voice goes on")
 
 
-def check_rates(robot: Robot, backend: str) -> None:
+def check_rates(robot: RigRobot, backend: str) -> None:
     robot.sound.close()
     for rate in (44100, 48000, 8000):
         config = SoundDeviceConfig(backend=backend, input="rig_array", output="rig_loudspeaker", reference=4,
                                    rate_hz=rate, dead_s=1e9)
-        other = Robot(robot.rig, config)
+        other = RigRobot(robot.rig, config)
         other.generation = 1
         try:
             other.live(other.hears_itself, f"the tone stays a tone at {rate} Hz")
