@@ -4,6 +4,7 @@ After Enzner & Vary, "Frequency-domain adaptive Kalman filter for acoustic echo 
 Signal Processing 86 (2006), in the partitioned form of Kuech, Mabande & Enzner, ICASSP 2014. The Kalman gain is shared
 by the microphones, which stand centimetres apart and hear echo and noise at nearly the same levels.
 """
+from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +31,9 @@ class CancellerConfig:
                                       # echo loss in rooms is the same within 0.2 dB
 
 
+UNADAPTED = 24   # blocks of microphones kept while nothing plays: what is older is 0.02 % of the observation noise
+
+
 @dataclass(frozen=True, slots=True)
 class Cancelled:
     """One block without and with only the echo that the filter explains."""
@@ -39,7 +43,10 @@ class Cancelled:
 
 
 class EchoCanceller:
-    """Adaptive echo paths from the reference to each microphone. Buffers are kept: temporaries cost half the time."""
+    """Adaptive echo paths from the reference to each microphone. Buffers are kept: temporaries cost half the time.
+
+    While the reference holds nothing but zeros there is no echo, and what adapts then is made up for when it sounds.
+    """
 
     def __init__(self, mics: int, config: CancellerConfig = CancellerConfig()):
         self.config = config
@@ -58,6 +65,9 @@ class EchoCanceller:
         self._products: Spectra = np.empty((mics, count, BINS), np.complex64)
         self._gain, self._shrink = np.empty((2, count, BINS), np.float32)
         self._direction: Spectra = np.empty((count, BINS), np.complex64)
+        self._zeros = 0                                          # blocks of the reference, up to now
+        self._unadapted: deque[Samples] = deque(maxlen=UNADAPTED)
+        self._missed = 0                                         # blocks that were not adapted to
         self.forget()
 
     @property
@@ -78,7 +88,7 @@ class EchoCanceller:
         count = self.config.partitions
         ends = samples.size - BLOCK * (np.arange(count) + 1)          # start of the newest block of each partition
         frames = np.stack([samples[end - BLOCK:end + BLOCK] for end in ends])
-        self._newest = 0
+        self._newest = self._zeros = 0
         self._ring[:] = np.tile(fft.rfft(frames, axis=1), (2, 1))
         self._ring_power[:] = squared(self._ring)
 
@@ -89,10 +99,19 @@ class EchoCanceller:
 
     def _push(self, far: Samples) -> None:
         count = self.config.partitions
+        self._zeros = 0 if far.any() else self._zeros + 1
+        if self._idle:
+            return
         self._newest = (self._newest - 1) % count
         spectrum = fft.rfft(far)
         self._ring[self._newest::count] = spectrum
         self._ring_power[self._newest::count] = squared(spectrum)
+
+    @property
+    def _idle(self) -> bool:
+        """Only zeros are in the rings, and every path has been constrained since they are."""
+        config = self.config
+        return self._zeros > config.partitions + config.partitions // config.constrained
 
     def shift_paths(self, samples: int) -> None:
         """Let the echo come `samples` later (negative: earlier) along the same paths."""
@@ -109,11 +128,18 @@ class EchoCanceller:
     def step(self, mics: Samples, far: Samples, usable: NDArray[np.bool_]) -> Cancelled:
         """mics (M, 160); far (320,) two newest aligned blocks of the reference; usable (M,): mics that may teach."""
         self._push(far)
+        teachers = int(np.count_nonzero(usable))
+        if self._idle:
+            self._missed += 1
+            self._unadapted.append(mics)
+            self._take_turn()
+            return Cancelled(mics, np.zeros_like(mics))
+        if self._missed and teachers:
+            self._make_up(usable, 1 / teachers)
         count, turn = self._mics, slice(self._turn, self._turn + self.config.constrained)
         sounds = self._echo_and_taps(turn)
         echo = sounds[:count, BLOCK:].copy()
         residual = mics - echo
-        teachers = int(np.count_nonzero(usable))
         if teachers:
             sounds[:count, :BLOCK] = 0
             sounds[:count, BLOCK:] = residual
@@ -139,14 +165,16 @@ class EchoCanceller:
         paths = paths.reshape(self._mics, -1, BINS)
         self._paths[:, turn] = paths
         self._path_power[turn] = squared(paths).sum(axis=0)
-        self._turn = turn.stop if turn.stop < self.config.partitions else 0
+        self._take_turn()
+
+    def _take_turn(self) -> None:
+        self._turn = (self._turn + self.config.constrained) % self.config.partitions
 
     def _adapt(self, error: Spectra, share: float) -> None:
         """error (M, 161), zero for microphones that must not teach; share: one over the number of the others."""
         config, variance = self.config, self._variance
         far, far_power = self._ring[self._recent], self._ring_power[self._recent]
-        power = share * np.add.reduce(squared(error), axis=0)
-        self._noise += (1 - config.noise_smoothing) * (power - self._noise)
+        power = self._observe(error, share)
         drift = (1 - config.transition**2) * share * self._path_power
         if far_power.sum() < config.silent:
             np.maximum(variance, config.transition**2 * variance + drift, out=variance)
@@ -165,6 +193,23 @@ class EchoCanceller:
         shrink += config.transition**2
         variance *= shrink
         variance += drift
+
+    def _observe(self, error: Spectra, share: float) -> Powers:
+        """Power (BINS,) of error (M, BINS), which is taken into the observation noise."""
+        power = share * np.add.reduce(squared(error), axis=0)
+        self._noise += (1 - self.config.noise_smoothing) * (power - self._noise)
+        return power
+
+    def _make_up(self, usable: NDArray[np.bool_], share: float) -> None:
+        """For the blocks without a reference: the paths have drifted, and the microphones' noise has changed."""
+        sounds = np.zeros((len(self._unadapted), self._mics, FRAME), np.float32)
+        sounds[:, :, BLOCK:] = np.stack(self._unadapted)
+        for error in fft.rfft(sounds * usable[:, None], axis=2):
+            self._observe(error, share)
+        drifted, kept = share * self._path_power, np.float32(self.config.transition ** (2 * self._missed))
+        np.maximum(self._variance, drifted + kept * (self._variance - drifted), out=self._variance)
+        self._missed = 0
+        self._unadapted.clear()
 
     def path_energy(self) -> Powers:
         """Energy of the estimated echo path per partition (partitions,)."""

@@ -83,6 +83,7 @@ class Alignment:
         self._history = history
         longest = max(config.search_window, history)
         self._reference = np.zeros(longest + config.longest_delay + BLOCK, np.float32)
+        self._zeros = 0                     # blocks of the reference, up to now
         self._mic = np.zeros(config.search_window, np.float32)
         self._echo = np.zeros(config.search_window, np.float32)
         self._misfit = Misfit()
@@ -104,8 +105,10 @@ class Alignment:
 
     def far(self, reference: Samples) -> Samples:
         """Take the newest block of the reference; returns the two newest aligned blocks (320,)."""
-        self._reference[:-BLOCK] = self._reference[BLOCK:]
-        self._reference[-BLOCK:] = reference
+        self._zeros = 0 if reference.any() else self._zeros + 1
+        if self._zeros * BLOCK <= self._reference.size:      # afterwards it is zeros from end to end
+            self._reference[:-BLOCK] = self._reference[BLOCK:]
+            self._reference[-BLOCK:] = reference
         return self._aligned(2 * BLOCK)
 
     def _aligned(self, samples: int) -> Samples:

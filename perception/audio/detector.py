@@ -1,4 +1,5 @@
 """The learned detector: evidence streams in, log-odds that a person speaks out. Weights and card: models/."""
+import math
 from functools import cache
 from importlib.resources import as_file, files
 
@@ -36,7 +37,8 @@ class Detector:
         if not np.isfinite(memory).all():
             memory = np.zeros_like(memory)
         self._memory = memory
-        return float(np.clip(np.nan_to_num(found[0, 0], nan=-CERTAIN), -CERTAIN, CERTAIN))
+        log_odds = float(found[0, 0])
+        return -CERTAIN if math.isnan(log_odds) else min(max(log_odds, -CERTAIN), CERTAIN)
 
 
 class Baseline:
@@ -60,7 +62,7 @@ class Baseline:
         corrected = log_odds + self.prior - self.share * (self._level - self.usual)
         rate = self.rate if log_odds < self._level + self.voice else 0.1 * self.rate
         self._level += rate * (log_odds - self._level)
-        return float(np.clip(corrected, -CERTAIN, CERTAIN))
+        return min(max(corrected, -CERTAIN), CERTAIN)
 
 
 class Fallen:

@@ -1,4 +1,5 @@
 """Hearing: from 10 ms blocks to what a person does. The stages in order, once a block."""
+import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -98,8 +99,8 @@ class Ears:
         confirmed = decided is not None and decided.kind == "barge_in"
         changed = self._speech.step(block.t, log_odds, self._barge_in.onset, self._barge_in.listens_over_playback,
                                     confirmed, motors)
-        likelihood = 1 / (1 + np.exp(-self._barge_in.duck_score))
-        bearing = self._bearing(block.t, front, float(likelihood), poses)
+        likelihood = 1 / (1 + math.exp(-self._barge_in.duck_score))
+        bearing = self._bearing(block.t, front, likelihood, poses)
         speaks = self._speech.speaks or self._barge_in.state != "clear"
         hum = self._hum.step(evidence.masked_bands, evidence.voiced, speaks)
         manner = self._prosody.step(block.t, evidence.clean, self._speech.speaks, max(motors, 0.5 if plays else 0.0))
@@ -109,12 +110,12 @@ class Ears:
             block.t, frozen_samples(evidence.clean), self._speech.speaks,
             self._speech.onset if self._speech.speaks or changed else self._barge_in.onset,
             self._barge_in.duck_score, bearing, self._barge_in.state == "ducked", confirmed,
-            decided is not None and decided.kind == "release", 10 * float(np.log10(power + 1e-12)), hum, motors,
+            decided is not None and decided.kind == "release", 10 * math.log10(power + 1e-12), hum, motors,
             heard, front.health, manner)
 
     def _pace_of(self, velocity: NDArray[np.float64]) -> float:
         """0..1: how fast the joints run or have just run; breathing is slow, and its noise is like the room's."""
-        now = float(np.nanmax(np.abs(velocity), initial=0.0)) / self.config.full_pace
+        now = max((abs(v) for v in velocity.tolist() if not math.isnan(v)), default=0.0) / self.config.full_pace
         self._pace = min(1.0, max(now, self._pace * self.config.pace_decay))
         return self._pace
 

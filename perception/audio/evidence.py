@@ -88,7 +88,8 @@ class EvidenceStreams:
         self.ego_noise = EgoNoise(ego_noise)
         self._frames = Frames(2 * mics + 1)
         self._whitening = Whitening(mic_positions)
-        self._masked, self._gentle, self._clean = Resynthesis(), Resynthesis(), Resynthesis()
+        self._resynthesis = Resynthesis(3)
+        self._spectra: Spectra = np.empty((3, BINS), np.complex64)      # masked, gently masked, for recognition
         self._pitch = Pitch(3)
         self._silero, self._web_rtc = Silero(1), WebRtc()
         self._cross: Spectra = np.zeros((mics, BINS), np.complex64)
@@ -117,10 +118,12 @@ class EvidenceStreams:
         self.ego_noise.learn(heard, expected, self._slip > 0.3)
         coherence = self._coherence(residual, echo, residual_power, echo_power, mean)
         beam = self._beam(residual, residual[first], expected)
-        masked = self._masked.step(beam.spectrum * beam.gain)
-        gentle = self._gentle.step(beam.spectrum * self._gently(beam.gain))
-        clean = self._clean.step(self._recognisable(beam, residual[first], residual_power[first], expected))
-        strength, pitch, ranges = self._pitch.step(np.stack([masked, gentle, cancelled.echo[first]]))
+        np.multiply(beam.spectrum, beam.gain, out=self._spectra[0])
+        np.multiply(beam.spectrum, self._gently(beam.gain), out=self._spectra[1])
+        self._spectra[2] = self._recognisable(beam, residual[first], residual_power[first], expected)
+        sounds = self._resynthesis.step(self._spectra)
+        masked, clean = sounds[0], sounds[2]
+        strength, pitch, ranges = self._pitch.step(sounds[0], sounds[1], cancelled.echo[first])
         vads = self._vads(mics[first], masked)
         total = expected.total + 1e-12
         excess = heard / total

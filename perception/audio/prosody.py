@@ -8,11 +8,11 @@ from collections import deque
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.signal import find_peaks
 
 from perception.audio.block import BLOCK, Samples
+from perception.audio.peaks import peaks
 from perception.audio.sighs import FRAME_S, Sigh, SighConfig, Sighs
-from perception.audio.voice_frames import FRAME, Indices, Values, VoiceFrames, joined, smoothed, soft, voice_frames
+from perception.audio.voice_frames import FRAME, Batch, Indices, Values, VoiceFrames, joined, smoothed, soft
 
 BATCH = 5                              # blocks that are looked at together: a fifth of the cost, 50 ms late
 
@@ -80,8 +80,8 @@ class Prosody:
         self._sound = np.zeros(FRAME - BLOCK + BATCH * BLOCK, np.float32)
         self._filled = 0               # blocks of the batch
         self._floor: float | None = None   # dBFS; None: the first frames still hold silence from before
-        self._before: deque[VoiceFrames] = deque(maxlen=max(1, round(config.margin / FRAME_S / BATCH)))
-        self._parts: list[VoiceFrames] = []
+        self._before: deque[Batch] = deque(maxlen=max(1, round(config.margin / FRAME_S / BATCH)))
+        self._parts: list[Batch] = []
         self._noise: list[float] = []
         self._spoke = False            # somewhere in this batch
 
@@ -94,7 +94,7 @@ class Prosody:
         self._spoke = self._spoke or speech
         if self._filled < BATCH:
             return NOTHING
-        frames = voice_frames(self._sound)
+        batch = Batch(self._sound)
         self._sound[:FRAME - BLOCK] = self._sound[BATCH * BLOCK:]
         self._filled = 0
         spoke, self._spoke = self._spoke, speech
@@ -102,8 +102,8 @@ class Prosody:
             self._floor = 0.0
             return NOTHING
         rise = self.config.floor_rise * BATCH * FRAME_S
-        self._floor = min(self._floor + rise, float(frames.level.mean()))
-        return Manner(self._follow(t, frames, spoke, noise), self._sighs.step(t, frames, self._floor, noise))
+        self._floor = min(self._floor + rise, float(batch.level.mean()))
+        return Manner(self._follow(t, batch, spoke, noise), self._sighs.step(t, batch, self._floor, noise))
 
     def ending(self) -> tuple[Measure, Measure]:
         """Course of pitch (semitones/s) and level (dB/s) at the end of what has been said up to now."""
@@ -113,17 +113,18 @@ class Prosody:
         active = self._active(frames.level)
         return self._pitch_end(frames, active, trust), self._level_end(frames, active, trust)
 
-    def _follow(self, t: float, frames: VoiceFrames, spoke: bool, noise: float) -> Utterance | None:
+    def _follow(self, t: float, batch: Batch, spoke: bool, noise: float) -> Utterance | None:
         if spoke and len(self._parts) * BATCH * FRAME_S < self.config.longest:
             if not self._parts:
                 self._parts = list(self._before)
                 self._before.clear()
-            self._parts.append(frames)
+            self._parts.append(batch)
+            batch.measured()     # now, not all of them at the end
             self._noise.append(noise)
             return None
         told = self._described(t - BATCH * FRAME_S, joined(self._parts)) if self._parts else None
         self._parts, self._noise = [], []
-        self._before.append(frames)
+        self._before.append(batch)
         return told
 
     def _trust(self, frames: VoiceFrames) -> float:
@@ -165,9 +166,9 @@ class Prosody:
     def _syllables(self, frames: VoiceFrames, first: int, last: int) -> int:
         level = smoothed(frames.level[first:last], 3)
         padded = np.pad(level, 1, constant_values=level.min() - 20.0)
-        peaks, _ = find_peaks(padded, prominence=self.config.dip, distance=round(self.config.syllable / FRAME_S))
+        nuclei = peaks(padded, self.config.dip, round(self.config.syllable / FRAME_S)) - 1
         voiced = smoothed((frames.strength[first:last] > self.config.voiced_from).astype(float), 5) > 0.3
-        return int(np.count_nonzero(voiced[peaks - 1]))
+        return int(np.count_nonzero(voiced[nuclei]))
 
     def _pitch(self, frames: VoiceFrames, voiced: Indices, trust: float) -> Measure:
         if voiced.size < 10:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from perception.audio.voice_frames import Values, VoiceFrames, joined, smoothed, soft
+from perception.audio.voice_frames import Batch, Values, VoiceFrames, joined, smoothed, soft
 
 FRAME_S = 0.01
 
@@ -45,24 +45,25 @@ class Sighs:
 
     def __init__(self, config: SighConfig = SighConfig()):
         self.config = config
-        self._parts: list[VoiceFrames] = []
+        self._parts: list[Batch] = []
         self._noise: list[float] = []
         self._peak = -120.0
         self._quiet = 0            # frames
 
-    def step(self, t: float, frames: VoiceFrames, floor: float, noise: float) -> Sigh | None:
-        """frames: the newest, ending at t (s); floor dBFS; noise 0..1, share of the robot's own sound."""
+    def step(self, t: float, batch: Batch, floor: float, noise: float) -> Sigh | None:
+        """batch: the newest frames, ending at t (s); floor dBFS; noise 0..1, share of the robot's own sound."""
         config = self.config
-        loudest = float(frames.level.max())
+        loudest = float(batch.level.max())
         sounds = loudest > max(floor + config.above_floor, self._peak - config.below_peak)
         if not sounds and not self._parts:
             return None
-        self._parts.append(frames)
+        self._parts.append(batch)
+        batch.measured()     # now, not all of them at the end
         self._noise.append(noise)
         self._peak = max(self._peak, loudest)
-        self._quiet = 0 if sounds else self._quiet + len(frames.level)
+        self._quiet = 0 if sounds else self._quiet + len(batch.level)
         if self._quiet * FRAME_S < config.quiet_for:
-            if len(self._noise) * len(frames.level) * FRAME_S > 2 * config.longest:   # a fan, a talk: not kept
+            if len(self._noise) * len(batch.level) * FRAME_S > 2 * config.longest:   # a fan, a talk: not kept
                 self._parts, self._noise = self._parts[-1:], self._noise[-1:]
             return None
         found = self._judged(t, joined(self._parts), floor, max(self._noise))

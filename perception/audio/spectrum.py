@@ -55,14 +55,15 @@ class Frames:
 
 
 class Resynthesis:
-    """One channel back from masked spectra, by overlap-add (10 ms late)."""
+    """Sound back from masked spectra, by overlap-add (10 ms late)."""
 
-    def __init__(self) -> None:
-        self._tail = np.zeros(BLOCK, np.float32)
+    def __init__(self, channels: int) -> None:
+        self._tail = np.zeros((channels, BLOCK), np.float32)
 
-    def step(self, spectrum: Spectra) -> Samples:
-        """The finished block (160,) that precedes the newest one."""
-        frame = fft.irfft(spectrum, FRAME) * WINDOW
-        out = self._tail + frame[:BLOCK]
-        self._tail = frame[BLOCK:]
+    def step(self, spectra: Spectra) -> Samples:
+        """spectra (channels, BINS) -> the finished blocks (channels, 160) that precede the newest ones."""
+        frame = fft.irfft(spectra, FRAME, axis=1)
+        frame *= WINDOW
+        out = self._tail + frame[:, :BLOCK]
+        self._tail = frame[:, BLOCK:]
         return out

@@ -66,8 +66,9 @@ class Silero:
         self.probability = np.nan_to_num(found[:, 0])
         self._age += 1
         stale = (self._age > SETTLE_WINDOWS) & (self.probability < 0.1)
-        self._state[:, stale | ~np.isfinite(self._state).all(axis=(0, 2))] = 0
-        self._age[stale] = 0
+        if stale.any() or not np.isfinite(self._state).all():
+            self._state[:, stale | ~np.isfinite(self._state).all(axis=(0, 2))] = 0
+            self._age[stale] = 0
 
 
 class WebRtc:
@@ -84,4 +85,4 @@ class WebRtc:
         restore(self._vad._vad, state)
 
     def step(self, block: Samples) -> bool:
-        return self._vad.is_speech((np.clip(block, -1, 1) * 32767).astype("<i2").tobytes(), SAMPLE_RATE_HZ)
+        return self._vad.is_speech((np.minimum(np.maximum(block, -1), 1) * 32767).astype("<i2").tobytes(), SAMPLE_RATE_HZ)

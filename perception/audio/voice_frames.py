@@ -43,9 +43,29 @@ class VoiceFrames:
     low: Values          # 0..1 share of the power below 2 kHz
 
 
-def voice_frames(sound: Samples) -> VoiceFrames:
-    """sound (FRAME - BLOCK + n BLOCK,) -> n frames, the last of which ends with the sound."""
-    frames = np.lib.stride_tricks.sliding_window_view(sound, FRAME)[::BLOCK]
+class Batch:
+    """Some frames of sound (FRAME - BLOCK + n BLOCK,), the last of which ends with it; all but their level is worked
+    out when somebody asks: in silence nobody does, and it is most of the work."""
+
+    def __init__(self, sound: Samples):
+        self._sound = sound.copy()
+        self.level = 10 * np.log10(np.mean(framed(sound).astype(np.float64) ** 2, axis=1) + QUIETEST)
+        self._frames: VoiceFrames | None = None
+
+    def measured(self) -> VoiceFrames:
+        if self._frames is None:
+            self._frames = voice_frames(self._sound, self.level)
+        return self._frames
+
+
+def framed(sound: Samples) -> Samples:
+    """(FRAME - BLOCK + n BLOCK,) -> (n, FRAME)"""
+    return np.lib.stride_tricks.sliding_window_view(sound, FRAME)[::BLOCK]
+
+
+def voice_frames(sound: Samples, level: Values) -> VoiceFrames:
+    """sound (FRAME - BLOCK + n BLOCK,), level (n,) -> n frames, the last of which ends with the sound."""
+    frames = framed(sound)
     spectra = fft.rfft(frames * _WINDOW, SIZE, axis=1)
     power = spectra.real**2 + spectra.imag**2
     correlation = fft.irfft(power * _VOICE, SIZE, axis=1)[:, :LONGEST + 1] / _OWN
@@ -56,13 +76,12 @@ def voice_frames(sound: Samples) -> VoiceFrames:
     peaks[:, 1:-1] = (normal[:, 1:-1] >= normal[:, :-2]) & (normal[:, 1:-1] >= normal[:, 2:])
     fits = np.argmax(peaks & (normal >= 0.9 * best[:, None]), axis=1)
     strength = np.clip(normal[np.arange(len(normal)), fits], 0.0, 1.0)
-    level = 10 * np.log10(np.mean(frames.astype(np.float64) ** 2, axis=1) + QUIETEST)
     low = (power @ _LOW) / (power.sum(axis=1) + 1e-12)
     return VoiceFrames(level, strength.astype(float), SAMPLE_RATE_HZ / (fits + SHORTEST), low.astype(float))
 
 
-def joined(parts: list[VoiceFrames]) -> VoiceFrames:
-    return VoiceFrames(*(np.concatenate([getattr(part, name) for part in parts])
+def joined(parts: list[Batch]) -> VoiceFrames:
+    return VoiceFrames(*(np.concatenate([getattr(part.measured(), name) for part in parts])
                          for name in ("level", "strength", "pitch", "low")))
 
 
