@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from calibration.health import Level
 from perception.audio.block import Samples
 
 ENGINE_RATE_HZ = 16000
@@ -113,10 +114,14 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Who is there, sent when it changes: (name or id, azimuth rad, looks at the robot)."""
+    """Who is there, sent when it changes: (name or id, azimuth rad, looks at the robot).
+
+    seen: ids of those whose face is in sight.
+    """
 
     t: float
     people: tuple[tuple[str, float, bool], ...]
+    seen: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +177,7 @@ class ReplyDone:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """The engine asks the robot to do something: `look_at`, `gesture`, ... with arguments."""
+    """The engine asks the robot to do something: a name and arguments of `engines/tools.py`."""
 
     generation: int
     call: str
@@ -199,7 +204,16 @@ class EngineReady:
     name: str
 
 
-Reply = Transcript | Clause | ReplyDone | ToolCall | EngineTrouble | EngineReady
+@dataclass(frozen=True, slots=True)
+class EngineHealth:
+    """A part of the engine's own process has become worse or well again: its memory of people, say."""
+
+    part: str
+    level: Level
+    reason: str
+
+
+Reply = Transcript | Clause | ReplyDone | ToolCall | EngineTrouble | EngineReady | EngineHealth
 
 
 @dataclass(frozen=True, slots=True)

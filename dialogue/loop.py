@@ -1,16 +1,17 @@
 """One tick of the dialogue: who has the floor, what is asked of the engine, what is said, and where to look."""
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from math import radians
 
 import numpy as np
 
 from dialogue.answering import TONES, Answering, AnsweringConfig, Phrases
 from dialogue.attention import Attention, AttentionConfig, Look
 from dialogue.cues import CueConfig, Cues
+from dialogue.doing import IN_SIGHT_S, Doing
 from dialogue.engine import (
     Candidate,
     Clause,
+    EngineHealth,
     EngineReady,
     EngineTrouble,
     Hear,
@@ -20,7 +21,6 @@ from dialogue.engine import (
     SpeakerBlock,
     Surroundings,
     ToolCall,
-    ToolResult,
     Transcript,
 )
 from dialogue.events import Event, Line, Notes
@@ -28,7 +28,7 @@ from dialogue.floor import PERSON_SOUNDS, ROBOT_SOUNDS, Floor, State
 from dialogue.speaker import Speaker, SpeakerConfig
 from dialogue.turns import Context, Overlap, PersonTurn, TurnConfig, Turns
 from dialogue.words import is_echo, is_empty, is_stop
-from motion.intent import Gaze, GestureName, Mode, MotionIntent
+from motion.intent import Mode, MotionIntent
 from perception.audio.active_listening import AT_EASE, ActiveListening, ListeningConfig
 from perception.audio.block import Samples, frozen_samples
 from perception.audio.scene import SoundScene
@@ -39,8 +39,6 @@ MODES: Mapping[State, Mode] = {
     "idle": "idle", "person": "listen", "robot_thinking": "listen", "both_waiting": "listen",
     "robot_speaking": "speak", "ducked": "speak", "interrupted": "listen",
 }
-UNDISPUTED: frozenset[State] = frozenset({"robot_thinking", "robot_speaking"})
-GESTURES: Mapping[str, GestureName] = {"nod": "nod", "shake": "shake", "tilt": "tilt"}
 ECHO_MEMORY_S = 1.0   # the robot's words still sound in the room, and in the recogniser's margin, for this long
 
 
@@ -69,6 +67,7 @@ class Turn:
     events: tuple[Event, ...]
     floor: State
     history: tuple[Line, ...] = field(repr=False)
+    volume: float | None = None      # 0..1 of the configured one; None: untouched
 
 
 class Dialogue:
@@ -80,10 +79,9 @@ class Dialogue:
         self.turns, self.overlap = Turns(config.turns), Overlap(config.turns)
         self.listening, self.manner = ActiveListening(config.listening), AT_EASE
         self.answering = Answering(self.floor, Speaker(config.speaker), config.answering, phrases)
-        self.attention, self.cues = Attention(config.attention), Cues(config.cues)
+        self.attention, self.cues, self.doing = Attention(config.attention), Cues(config.cues), Doing()
         self._said = ("", -1e9)                         # the robot's last words and when they sounded (s)
-        self._around: tuple[tuple[str, float, bool], ...] = ()
-        self._gesture: GestureName | None = None
+        self._around = Surroundings(0.0, ())
         self._asked: PersonTurn | None = None           # a hum over the voice, while it is recognised
         self._sounds_since = 0.0                        # s, when the robot began to sound
         self._quiet_since = 0.0                         # s, when a person last made a sound
@@ -102,8 +100,8 @@ class Dialogue:
         lately = 0.0 < self._quiet_since > t - self.config.answering.news     # somebody spoke, even if it forgot where
         self.answering.announce(notes, news, lately or bool(people))
         look = self.attention.step(t, people, self.floor.state, head_yaw)
-        self._act(notes, people)
-        self.answering.start(notes, self.attention.facing(head_yaw))
+        self.doing.step(notes, self.answering, self.attention, people)
+        self.answering.start(notes, self.doing.asleep or self.attention.facing(head_yaw))
         out = self.answering.speaker.step(blocks)
         self.answering.follow(notes, self._quiet_since)
         if self.floor.state in ROBOT_SOUNDS:
@@ -119,7 +117,7 @@ class Dialogue:
 
     def _turn(self, notes: Notes, intent: MotionIntent, spoken: np.ndarray, out: tuple[SpeakerBlock, ...]) -> Turn:
         return Turn(intent, frozen_samples(spoken), out, self.answering.speaker.live, tuple(notes.requests),
-                    tuple(notes.events), self.floor.state, self.answering.history)
+                    tuple(notes.events), self.floor.state, self.answering.history, self.doing.volume)
 
     # hearing ------------------------------------------------------------------------------------------------------
 
@@ -191,11 +189,12 @@ class Dialogue:
             notes.ask(replace(cue, heard=self.answering.speaker.heard_text))
             notes.tell("cue", cue=cue.name, person=cue.person, seen=cue.t)
         around = tuple((p.id, round(p.azimuth, 1), p.attention >= self.config.cues.there) for p in people)
-        if around != self._around:
-            came = {i for i, _, looks in around if looks} - {i for i, _, looks in self._around if looks}
-            self._around = around
-            notes.ask(Surroundings(notes.t, around))
-            if self.config.greets and came and self.floor.state == "idle":
+        seen = tuple(p.id for p in people if p.seen_at is not None and notes.t - p.seen_at <= IN_SIGHT_S)
+        if (around, seen) != (self._around.people, self._around.seen):
+            came = {i for i, _, looks in around if looks} - {i for i, _, looks in self._around.people if looks}
+            self._around = Surroundings(notes.t, around, seen)
+            notes.ask(self._around)
+            if self.config.greets and came and self.floor.state == "idle" and not self.doing.asleep:
                 self.answering.prompt(notes, f"greet {min(came)}")
 
     # the engine's replies -----------------------------------------------------------------------------------------
@@ -214,7 +213,9 @@ class Dialogue:
                 self.answering.trouble(notes, reply)
             case EngineReady():
                 notes.tell("engine", state="ready", reason=reply.name)
-                notes.ask(Surroundings(notes.t, self._around))
+                notes.ask(replace(self._around, t=notes.t))
+            case EngineHealth():
+                notes.tell("health", of=reply.part, level=reply.level, reason=reply.reason)
 
     def _words(self, notes: Notes, words: Transcript) -> None:
         answer = self.answering.running
@@ -252,10 +253,12 @@ class Dialogue:
         if verdict is None:
             return
         self.turns.close()
-        if verdict.kind == "commit":
+        awake = verdict.kind != "commit" or self.doing.wakes(turn.guess)
+        if verdict.kind == "commit" and awake:
             self.answering.commit(notes, turn, self.attention.look.person, verdict)
             return
-        notes.tell("turn_dropped", turn=turn.turn, kind=verdict.kind, reason=verdict.reason, guess=turn.guess or "")
+        notes.tell("turn_dropped", turn=turn.turn, kind=verdict.kind if awake else "asleep", reason=verdict.reason,
+                   guess=turn.guess or "")
         if verdict.kind == "hush":
             self.answering.hush(notes, verdict.reason)
         if not over or not self.answering.resume(notes, verdict.reason):
@@ -263,37 +266,11 @@ class Dialogue:
 
     # acting -------------------------------------------------------------------------------------------------------
 
-    def _act(self, notes: Notes, people: tuple[Person, ...]) -> None:
-        """Do what the engine asked for, once it is sure that the turn stands."""
-        self._gesture = None
-        answer = self.answering.running
-        for call in tuple(self.answering.calls):
-            if answer is None or call.generation != answer.generation:
-                self.answering.calls.remove(call)
-            elif self.floor.state in UNDISPUTED and notes.t - answer.since >= self.config.answering.act_after:
-                self.answering.calls.remove(call)
-                result = self._tool(notes.t, call, people)
-                notes.ask(ToolResult(notes.t, call.call, result))
-                notes.tell("tool", name=call.name, arguments=call.arguments, result=result)
-
-    def _tool(self, t: float, call: ToolCall, people: tuple[Person, ...]) -> str:
-        arguments = dict(call.arguments)
-        if call.name == "gesture" and arguments.get("name") in GESTURES:
-            self._gesture = GESTURES[arguments["name"]]
-            return "done"
-        if call.name == "look_at" and "azimuth_deg" in arguments:
-            self.attention.request(t, Gaze(radians(float(arguments["azimuth_deg"]))))
-            return "done"
-        if call.name == "look_at":
-            found = [p for p in people if p.id == arguments.get("person", self.attention.look.person)]
-            if found:
-                self.attention.request(t, Gaze(found[0].azimuth, found[0].elevation, found[0].distance))
-            return "done" if found else "nobody to look at"
-        return "unknown tool"
-
     def _intent(self, t: float, look: Look, head_yaw: float | None) -> MotionIntent:
         """The motors rest while somebody may speak over the robot, and while it listens to whom it faces (F06)."""
+        if self.doing.asleep:
+            return MotionIntent(t, "sleep", reason="asked to sleep")
         state = self.floor.state
         faced = state in PERSON_SOUNDS and self.attention.facing(head_yaw, self.attention.config.listening)
-        return MotionIntent(t, MODES[state], look.gaze, self._gesture, self.manner.hold or faced, look.urgency,
+        return MotionIntent(t, MODES[state], look.gaze, self.doing.gesture, self.manner.hold or faced, look.urgency,
                             f"{state}: {look.reason}")

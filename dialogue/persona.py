@@ -1,5 +1,7 @@
-"""Who the robot is, and how it words what it says often."""
-from dataclasses import dataclass
+"""Who the robot is, how it speaks, and how it words what it says often."""
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 STORY = """
 Once upon a time, a small robot lived on a wooden table by a window. It had two antennas, one round eye, and a head
@@ -18,11 +20,34 @@ that one can stop in the middle of a word and still come back.
 """   # about two minutes of speech
 
 
+Length = Literal["brief", "normal"]
+Pace = Literal["slower", "normal", "faster"]
+SLOWEST, FASTEST, STEP = 0.7, 1.4, 1.2    # words run together beyond; a step is heard as another pace
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """pace: 1 is the voice's own. pitch: 1 is its own; 1.06 a semitone higher. length: brief: the first sentence."""
+
+    pace: float = 1.0
+    pitch: float = 1.0
+    length: Length = "normal"
+
+    def paced(self, how: Pace, usual: float = 1.0) -> "Style":
+        """A step slower or faster, or as usual again."""
+        pace = {"slower": self.pace / STEP, "faster": self.pace * STEP, "normal": usual}[how]
+        return replace(self, pace=min(max(pace, SLOWEST), FASTEST))
+
+
+PLAIN = Style()
+
+
 @dataclass(frozen=True, slots=True)
 class Persona:
     """A name and a manner. Phrases of one kind take turns, so that the robot does not repeat itself at once."""
 
     name: str = "Robin"
+    style: Style = field(default_factory=Style)
     about: str = "I am a small robot on a table. I listen, I look at who speaks, and you can talk over me at any time."
     greetings: tuple[str, ...] = ("Hello{name}! Nice to see you.", "Hi{name}. Good to hear you.", "Hello{name}.")
     not_understood: tuple[str, ...] = (
@@ -44,6 +69,48 @@ class Persona:
     story: str = " ".join(STORY.split())
 
 
+PERSONAS: Mapping[str, Persona] = {
+    "robin": Persona(),
+    "otis": Persona(
+        "Otis", Style(0.85, 0.92), "I am a calm old robot on a table. I have time, and you can talk over me.",
+        ("Good to see you{name}.", "Ah, there you are{name}.", "Hello{name}. Sit down, if you like.")),
+    "pip": Persona(
+        "Pip", Style(1.12, 1.06, "brief"), "I am a quick robot. Few words, and you can talk over me.",
+        ("Hi{name}!", "Hey{name}!")),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PersonaConfig:
+    """Who the robot is when it starts; people can ask for another persona or another way of speaking."""
+
+    who: Literal["robin", "otis", "pip"] = "robin"   # friendly; calm, slow and low; quick, high and brief
+    name: str = ""                   # another name than the persona's; "": its own
+    greeting: str = ""               # another greeting, `{name}` becomes ", Anna"; "": its own ones
+    pace: float | None = None        # factor, 0.7 to 1.4; None: the persona's. Beyond, words run together
+    pitch: float | None = None       # factor, 0.8 to 1.25; None: the persona's. Beyond, it sounds like a toy
+    length: Length | None = None     # of answers: brief, the first sentence only; None: the persona's
+
+    def __post_init__(self) -> None:
+        for name, low, high in (("pace", SLOWEST, FASTEST), ("pitch", 0.8, 1.25)):
+            value = getattr(self, name)
+            if value is not None and not low <= value <= high:
+                raise ValueError(f"{name}: expected {low} to {high}, found {value}")
+        try:
+            self.greeting.format(name="")
+        except (KeyError, IndexError, ValueError):
+            raise ValueError(f"greeting: {self.greeting!r}, expected a text with {{name}} at most") from None
+
+    def persona(self) -> Persona:
+        made = PERSONAS[self.who]
+        changes = {key: value for key in ("pace", "pitch", "length") if (value := getattr(self, key)) is not None}
+        return replace(made, name=self.name or made.name, style=replace(made.style, **changes),
+                       greetings=(self.greeting,) if self.greeting else made.greetings)
+
+
 def introduced(name: str | None) -> str:
     """`, Anna` for a greeting, or nothing."""
     return f", {name}" if name else ""
+
+
+AS_IT_COMES = PersonaConfig()

@@ -1,12 +1,14 @@
 """Which engine answers, in which process."""
 import importlib.util
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from dialogue.engine import EngineReady
 from dialogue.engines.secrets import KeyMissing, secret
 from robot.errors import BadRequest
 from robot.live_config import LiveConfig
+from robot.places import state_folder
 from robot.worker import ChildWorker
 
 
@@ -15,12 +17,12 @@ def engine_of(config: LiveConfig) -> ChildWorker:
 
     An engine with a server tells by itself when it is ready: when the server is.
     """
-    now = datetime.now().isoformat(timespec="seconds")
+    memory = {"start": datetime.now().isoformat(timespec="seconds"), "file": memory_file(config)}
     makes: dict[str, tuple[str, dict[str, Any]]] = {
-        "embedded": ("robot.engine_start:embedded", {"start": now}),
-        "realtime": ("robot.engines:realtime", {"config": config.realtime, "seed": config.mind.seed}),
+        "embedded": ("robot.engine_start:embedded", {**memory, "persona": config.persona}),
+        "realtime": ("robot.engines:realtime", {"config": config.realtime, "seed": config.mind.seed, **memory}),
         "minicpm": ("robot.engines:minicpm", {"config": config.minicpm, "seed": config.mind.seed}),
-        "chat": ("robot.engines:chat", {"config": config.chat, "start": now}),
+        "chat": ("robot.engines:chat", {"config": config.chat, **memory, "persona": config.persona}),
     }
     name = config.run.engine
     if name not in makes:
@@ -33,3 +35,12 @@ def engine_of(config: LiveConfig) -> ChildWorker:
         raise BadRequest(f"[{name}] key_from: {missing}") from missing
     local = name in ("embedded", "chat")
     return ChildWorker(*makes[name], ready=(lambda t: EngineReady(name)) if local else None)
+
+
+def memory_file(config: LiveConfig) -> Path | None:
+    """Where what people tell is kept; None: only as long as the run."""
+    kept, run = config.memory.kept, config.run
+    simulated = run.body == "simulated" or (run.body in ("servo-bus", "reachy-daemon") and run.senses == "simulated")
+    if kept == "never" or (kept == "robot" and simulated):
+        return None
+    return config.memory.place(state_folder())

@@ -1,5 +1,6 @@
 """Makes the engines that talk to a server; each is called in the engine's own child process."""
 import ssl
+from pathlib import Path
 
 import numpy as np
 
@@ -14,20 +15,24 @@ from dialogue.engines.minicpm.session import MiniCpmSession
 from dialogue.engines.realtime.config import RealtimeConfig
 from dialogue.engines.realtime.session import RealtimeSession
 from dialogue.engines.recogniser import Recogniser
+from dialogue.engines.remembering import Remembering
 from dialogue.engines.remote import RemoteEngine
 from dialogue.engines.secrets import secret
+from dialogue.persona import AS_IT_COMES, PersonaConfig
+from robot.engine_start import memory_of
 
 NO_ACCESS = (400, 401, 404)    # HTTP statuses of a handshake that stay; MiniCPM-o says 403 while it is not ready
 
 
-def realtime(config: RealtimeConfig, seed: int) -> Engine:
-    """The engine `realtime`. seed: of the jitter of reconnecting."""
+def realtime(config: RealtimeConfig, seed: int, start: str, file: Path | None = None) -> Engine:
+    """The engine `realtime`. seed: of the jitter of reconnecting. start, file: of the memory, see engine_start."""
     key = secret(config.key_from)
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     if config.server == "openai-beta":
         headers["OpenAI-Beta"] = "realtime=v1"
     core = RealtimeSession(config, Recogniser().words if config.local_words else None)
-    return RemoteEngine(core, Connection(headers, config.link), Link(np.random.default_rng(seed), config.link))
+    engine = RemoteEngine(core, Connection(headers, config.link), Link(np.random.default_rng(seed), config.link))
+    return Remembering(engine, memory_of("realtime", start, file), server=True)
 
 
 def minicpm(config: MiniCpmConfig, seed: int) -> Engine:
@@ -43,6 +48,8 @@ def minicpm(config: MiniCpmConfig, seed: int) -> Engine:
     return RemoteEngine(core, Connection(headers, config.link, trust), Link(rng, config.link, NO_ACCESS))
 
 
-def chat(config: ChatConfig, start: str) -> Engine:
-    """The engine `chat`. start: ISO time at the beginning of the run, for the companion."""
-    return ChatEngine(config, EmbeddedConfig(start=start), secret(config.key_from))
+def chat(config: ChatConfig, start: str, file: Path | None = None, persona: PersonaConfig = AS_IT_COMES) -> Engine:
+    """The engine `chat`. start: ISO time at the beginning of the run, for the companion. file: see engine_start."""
+    memory = memory_of("chat", start, file)
+    embedded = EmbeddedConfig(start=start, persona=persona.persona())
+    return Remembering(ChatEngine(config, embedded, secret(config.key_from), memory=memory), memory, server=True)

@@ -8,6 +8,8 @@ from typing import Any, Literal, get_type_hints
 from dialogue.engines.chat_config import ChatConfig
 from dialogue.engines.minicpm.config import MiniCpmConfig
 from dialogue.engines.realtime.config import RealtimeConfig
+from dialogue.memory_config import MemoryConfig
+from dialogue.persona import PersonaConfig
 from firmware_bridge.bus_settings import BusSettings
 from robot.black_box.config import BoxConfig
 from robot.bodies.array_worker import ArraySettings
@@ -76,6 +78,8 @@ class LiveConfig:
     realtime: RealtimeConfig = field(default_factory=RealtimeConfig)
     minicpm: MiniCpmConfig = field(default_factory=MiniCpmConfig)
     chat: ChatConfig = field(default_factory=ChatConfig)
+    memory: MemoryConfig = field(default_factory=MemoryConfig)
+    persona: PersonaConfig = field(default_factory=PersonaConfig)
     mind: MindConfig = field(default_factory=MindConfig)
     room: RoomConfig = field(default_factory=RoomConfig)
 

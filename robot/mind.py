@@ -40,6 +40,8 @@ class Mind:
         sight = self.eyes.step(t, inputs.faces, poses)
         seen = self.people.step(t, sound, sight)
         means = self.sparing.step(inputs, seen)
+        if inputs.touches:
+            self.dialogue.doing.wake()
         faced = None if self.resting.wished or means.lies else poses.at(t).yaw
         turn = means.spare(self.dialogue.step(t, seen, sight, sound, inputs.replies, len(inputs.audio), faced,
                                               inputs.parking, means.announces))
@@ -48,6 +50,7 @@ class Mind:
         felt, haptic = self.touch.step(t, inputs.touches, seen, turn.intent, sound.speech or sound.duck)
         intent = self.resting.step(felt, inputs.joints)
         goal = self.mover.step(t, intent, turn.spoken, inputs.joints)
-        outputs = Outputs(goal, turn.speaker, turn.live_generation, turn.requests, haptic, means.camera_fps)
+        outputs = Outputs(goal, turn.speaker, turn.live_generation, turn.requests, haptic, means.camera_fps,
+                          turn.volume)
         events = health_events(sound.health) + turn.events + refusals(t, self.mover.refused)
         return Tick(outputs, sound, sight, seen, intent, turn.floor, events)

@@ -49,8 +49,8 @@ def detector_ready(t: float) -> Health:
 def engine_named(name: str) -> Callable[[], Engine]:
     """Makes the engine of that name; BadRequest for one that does not exist yet."""
     if name == "embedded":
-        from dialogue.engines.embedded import EmbeddedEngine
-        return EmbeddedEngine
+        from robot.engine_start import embedded
+        return embedded
     raise BadRequest(f"--engine {name}: not there yet, expected embedded (scripted belongs to `talkover script`)")
 
 

@@ -58,6 +58,7 @@ class Outputs:
     requests: tuple[Request, ...] = ()      # for the engine
     haptic: str | None = None               # a pattern to begin now, `rest` to end one; None: as it is
     camera_fps: float | None = None         # at most so many pictures a second, 0: none; None: as configured
+    volume: float | None = None             # of the loudspeaker, 0..1 of the configured one; None: untouched
 
 
 @dataclass(frozen=True, slots=True)

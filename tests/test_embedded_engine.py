@@ -2,7 +2,6 @@
 
 Declared costs: `OMP_NUM_THREADS=1 python -m tests.measure_embedded` prints CPU seconds of both stages with their fit.
 """
-from datetime import datetime
 from itertools import pairwise
 
 import numpy as np
@@ -19,24 +18,21 @@ from dialogue.engine import (
     Prompt,
     ReplyDone,
     Resume,
+    Surroundings,
     ToolCall,
     Transcript,
 )
-from dialogue.engines.companion import Companion
 from dialogue.engines.embedded import EmbeddedConfig, EmbeddedEngine
 from dialogue.engines.plan import Said, clauses_of
 from dialogue.engines.voice import Voice
 from dialogue.persona import Persona
+from tests.memory_bench import Words
 
 
-def talk(*texts, companion=None, person="person_1"):
+def talk(*texts, words=None, person="person_1"):
     """The answers to these words, each heard to its end."""
-    companion = companion or Companion(start=datetime(2026, 1, 5, 14, 58))
-    out = []
-    for number, text in enumerate(texts):
-        out.append(companion.answer(Said(text, person, 60.0 * number)).text)
-        companion.spoken = out[-1]
-    return out
+    words = words or Words()
+    return [words.say(text, person, after=60.0 if number else 0.0) for number, text in enumerate(texts)]
 
 
 @pytest.mark.parametrize("words, answer", [
@@ -46,8 +42,8 @@ def talk(*texts, companion=None, person="person_1"):
     (["My name is Anna.", "What is my name?"], "You are Anna."), (["I'm Ben", "Who am I?"], "You are Ben."),
     (["I'm fine."], "I am glad"), (["Who is there?"], "I see nobody"), (["What is two plus three?"], "That is 5."),
     (["My favourite colour is blue.", "What's my favorite color?"], "Your favorite color is blue."),
-    (["Remember that I have two brothers.", "What do you know about me?"], "You told me: i have two brothers."),
-    (["Call me Anna", "Forget everything.", "What's my name?"], "I do not know your name"),
+    (["Remember that I have two brothers.", "What do you know about me?"], "You told me that you have two brothers."),
+    (["Call me Anna", "Forget everything.", "Yes.", "What's my name?"], "I do not know your name"),
     (["Tell me a story.", "What did I say?"], "You said: Tell me a story."),
     (["Tell me a joke", "Say that again."], "Why did the robot"), (["How are you?"], "I am well"),
     (["What's the weather like?"], "I cannot know that."), (["Bring me the red cup."], "I would like to, but"),
@@ -62,14 +58,15 @@ def test_what_it_answers(words, answer):
 
 
 def test_names_belong_to_persons():
-    companion = Companion()
-    talk("My name is Anna.", companion=companion, person="person_1")
-    talk("My name is Ben.", companion=companion, person="person_2")
-    companion.around = (("person_1", 0.1, True), ("person_2", -2.9, False), ("person_3", 1.5, False))
-    there = talk("Who is there?", companion=companion)[0]
-    assert there == ("I know of 3 people: Anna in front of me, and Ben behind me, "
+    words = Words()
+    talk("My name is Anna.", words=words, person="person_1")
+    talk("My name is Ben.", words=words, person="person_2")
+    people = (("person_1", 0.1, True), ("person_2", -2.9, False), ("person_3", 1.5, False))
+    words.companion.around = Surroundings(0.0, people, ("person_1", "person_3"))
+    there = talk("Who is there?", words=words)[0]
+    assert there == ("I know of 3 people: Anna in front of me, and Ben behind me, whom I only hear, "
                      "and somebody whose name I do not know on my left.")
-    assert "Anna" in talk("Hello", companion=companion, person="person_1")[0]
+    assert "Anna" in talk("Hello", words=words, person="person_1")[0]
 
 
 def test_what_it_does_not_understand_it_says_in_changing_words():
@@ -78,11 +75,11 @@ def test_what_it_does_not_understand_it_says_in_changing_words():
 
 
 def test_a_nod_and_a_shake_answer_its_question():
-    companion = Companion()
-    talk("Go on.", companion=companion)
-    assert companion.prompted("cue:nods", 1.0).text.startswith("Once upon a time")
-    talk("Go on.", companion=companion)
-    assert companion.prompted("cue:shakes_head", 1.0).text.startswith("All right")
+    words = Words()
+    talk("Go on.", words=words)
+    assert words.companion.prompted("cue:nods", 1.0).text.startswith("Once upon a time")
+    talk("Go on.", words=words)
+    assert words.companion.prompted("cue:shakes_head", 1.0).text.startswith("All right")
 
 
 def test_clauses_are_short_and_lose_nothing():

@@ -26,7 +26,8 @@ from dialogue.engines.chat_stream import CallPiece, ChatStream, Over, Piece, Wor
 from dialogue.engines.embedded import EmbeddedConfig, EmbeddedEngine, Speech
 from dialogue.engines.minicpm.words import ThoughtFilter
 from dialogue.engines.plan import Said
-from dialogue.engines.tools import TOOLS, BadCall, checked_call, function_schema
+from dialogue.engines.tools import BadCall, checked_call, function_schema, offered
+from dialogue.memory import Memory
 
 FIRST_LETTERS = 24       # of a first clause that is cut at a comma: the voice begins sooner
 LONGEST = 120            # letters of a clause: one breath
@@ -68,8 +69,8 @@ class ChatEngine(EmbeddedEngine):
     name = "chat"
 
     def __init__(self, config: ChatConfig, embedded: EmbeddedConfig, key: str = "",
-                 open_stream: Callable[[dict[str, Any]], Stream] | None = None):
-        super().__init__(embedded)
+                 open_stream: Callable[[dict[str, Any]], Stream] | None = None, memory: Memory | None = None):
+        super().__init__(embedded, memory)
         self.chat = config
         url = config.url.rstrip("/") + "/chat/completions"
         self._open_stream = open_stream or (
@@ -142,13 +143,17 @@ class ChatEngine(EmbeddedEngine):
         self._asked_at = self._word_at = t
         body: dict[str, Any] = {"stream": True, "temperature": self.chat.temperature,
                                 "max_tokens": self.chat.max_tokens, "messages": [
-                                    {"role": "system", "content": self.chat.instructions}, *self._history,
+                                    {"role": "system", "content": self._instructions()}, *self._history,
                                     *self._asked]}
         if self.chat.model:
             body["model"] = self.chat.model
         if self.chat.tools and self._rounds < ROUNDS:
-            body["tools"] = [{"type": "function", "function": function_schema(tool)} for tool in TOOLS.values()]
+            body["tools"] = [{"type": "function", "function": function_schema(tool)}
+                             for tool in offered(own_voice=True)]
         self._stream = self._open_stream(body)
+
+    def _instructions(self) -> str:
+        return self.chat.instructions + (" Be very brief." if self.style.length == "brief" else "")
 
     def _listen(self, t: float) -> Iterator[Timed]:
         """Take what has come, and end what comes too late."""
@@ -218,6 +223,7 @@ class ChatEngine(EmbeddedEngine):
         self._go_on(t)
 
     def _result(self, result: ToolResult) -> Iterator[Timed]:
+        self._decided(result)                          # of the companion's, when the server was away
         if result.call in self._results:
             self._results[result.call] = result.result
             self._go_on(result.t)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from dialogue.engine import Surroundings
 from dialogue.engines.plan import Plan, Said
 from dialogue.engines.skills import SKILLS
 from dialogue.memory import Memory
@@ -17,6 +18,10 @@ from dialogue.words import is_stop, words_of
 # "no wait, I meant X", "sorry, I mean X", also in the middle: what counts is what follows the last of them.
 TAKEN_BACK = re.compile(r"\b(?:(?:no|wait|sorry|actually|oh|hang on|hold on|scratch that)\b[ ,.!]*)*"
                         r"\bi (?:mean|meant)\b(?: to say)?[ ,:.]*", re.IGNORECASE)
+# "set it to ten, no, five": what takes the place of the last words of something that would be done.
+INSTEAD = re.compile(r"^(?P<before>.+?)[ ,.!-]+(?:no|sorry|actually|rather|or rather|make (?:it|that))[ ,.!]+"
+                     r"(?:make (?:it|that) |rather )?(?P<instead>[^,.!?]+)[.!?]*$", re.IGNORECASE)
+ENDS = " .,;!?-–—"
 DENIED = re.compile(r"^(?:oh )?(?:(?:no|wait|sorry|actually)\b[ ,.!]+)+", re.IGNORECASE)
 YES = re.compile(r"^(yes|yeah|yep|sure|okay|ok|please|of course|alright|all right|why not|go ahead|i would|i do)\b")
 NO = re.compile(r"^(no|nope|not|never|i don't|rather not|no thanks|stop)\b")
@@ -30,17 +35,18 @@ class Companion:
     persona: Persona = field(default_factory=Persona)
     memory: Memory = field(default_factory=Memory)
     start: datetime = datetime(2026, 1, 5, 15, 0)
-    around: tuple[tuple[str, float, bool], ...] = ()       # (id, azimuth rad, looks here)
+    around: Surroundings = field(default_factory=lambda: Surroundings(0.0, ()))
     heard: deque[str] = field(default_factory=lambda: deque(maxlen=8))   # what people said, oldest first
     spoken: str = ""                                       # the last words of the robot that were heard
     unfinished: tuple[str, ...] = ()                       # clauses of a reply that was cut
     _follow_up: tuple[Callable[[Said], Plan], Callable[[Said], Plan]] | None = None
+    _asked: str | None = None                              # whose turn the question was about
     _turns: dict[str, int] = field(default_factory=dict)
 
     def answer(self, said: Said) -> Plan:
         """The reply to what was said."""
         plan = self._answer(said)
-        self._follow_up = plan.follow_up
+        self._follow_up, self._asked = plan.follow_up, said.person
         if said.words:
             self.heard.append(said.text)
         return plan
@@ -53,7 +59,7 @@ class Companion:
             person = text.removeprefix("greet ")
             return Plan(self.next_of("greetings").format(name=introduced(self.memory.name(person))))
         answers = {"cue:nods": "yes", "cue:shakes_head": "no", "go on": "go on"}
-        plan = self._answer(Said(answers.get(text, ""), None, t))
+        plan = self._answer(Said(answers.get(text, ""), self._asked, t))
         self._follow_up = plan.follow_up
         return plan
 
@@ -86,40 +92,42 @@ class Companion:
         """The rest of what was cut."""
         rest, self.unfinished = self.unfinished, ()
         if rest:
-            return Plan(" ".join(rest))
-        return Plan("I had come to the end. Shall I tell you a story?", follow_up=(self.tell_story, self._leave))
+            return Plan(" ".join(rest), whole=True)
+        return Plan("I had come to the end. Shall I tell you a story?", (), (self.tell_story, self._leave), whole=True)
 
     def tell_story(self, said: Said) -> Plan:
-        return Plan(self.persona.story)
+        return Plan(self.persona.story, whole=True)
 
     def _answer(self, said: Said) -> Plan:
         if not said.words:
             return Plan(self.next_of("no_words"))
         taken_back = list(TAKEN_BACK.finditer(said.text))
         if taken_back:
-            return self._corrected(said, said.text[taken_back[-1].end():])
+            return self._corrected(said, said.text[:taken_back[-1].start()], said.text[taken_back[-1].end():])
         if GO_ON.match(said.words):
             return self.go_on(said)
-        if self._follow_up is not None and YES.match(said.words):
-            return self._follow_up[0](said)
-        if self._follow_up is not None and NO.match(said.words):
-            return self._follow_up[1](said)
-        known = self._known(said)
+        if self._follow_up is not None and said.person == self._asked:      # nobody says yes for somebody else
+            for meant, follow_up in zip((YES, NO), self._follow_up, strict=True):
+                if meant.match(said.words):
+                    return follow_up(said)
+        put = INSTEAD.match(said.text)
+        known = (put and self._put_right(said, put["before"], put["instead"])) or self._known(said)
         if known is not None:
             return known
         if is_stop(said.text):
             return Plan("Okay.")
         denied = DENIED.match(said.text)
         if denied and self.heard:
-            return self._corrected(said, said.text[denied.end():])
+            return self._corrected(said, "", said.text[denied.end():])
         return Plan(self.next_of("not_understood"))
 
-    def _corrected(self, said: Said, instead: str) -> Plan:
-        """A correction that says something by itself is answered; a mere piece is put into words."""
+    def _corrected(self, said: Said, before: str, instead: str) -> Plan:
+        """A correction that says something by itself is answered, as is one of a wish; another piece is repeated."""
         words = " ".join(words_of(instead))
         if not words:
             return Plan("What did you mean?")
-        known = self._known(Said(instead, said.person, said.t))
+        before = before if words_of(before) else self.heard[-1] if self.heard else ""
+        known = self._put_right(said, before, instead) or self._known(Said(instead, said.person, said.t))
         if known is not None:
             return known
         return Plan(f"Ah, {instead.strip(' .!?,')}. Thank you for putting me right, but I cannot do anything with it.")
@@ -131,6 +139,20 @@ class Companion:
                 plan = skill(self, said, found)
                 if plan is not None:
                     return plan if isinstance(plan, Plan) else Plan(plan)
+        return None
+
+    def _put_right(self, said: Said, before: str, instead: str) -> Plan | None:
+        """The wish `before` with `instead` for its last words; None when that is no wish of the same kind."""
+        wish = self._known(Said(before, said.person, said.t))
+        if wish is None or not wish.tools:
+            return None
+        words, count = before.rstrip(ENDS).split(), len(instead.split())
+        for dropped in (count, *(n for n in (1, 2, 3) if n != count)):
+            if 0 < dropped < len(words):
+                text = " ".join([*words[:-dropped], instead.strip(ENDS)])
+                plan = self._known(Said(text, said.person, said.t))
+                if plan is not None and [name for name, _ in plan.tools] == [name for name, _ in wish.tools]:
+                    return plan
         return None
 
     def _differ(self, said: Said) -> Plan:

@@ -4,8 +4,8 @@ It speaks clause by clause and only a few seconds ahead of what is being heard, 
 and the next words of a person do not wait. The costs that it declares are CPU seconds measured on one core of the
 development machine (`python -m tests.measure_embedded`); virtual time uses them, so that a run is the same everywhere.
 """
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from dialogue.engine import (
@@ -24,15 +24,16 @@ from dialogue.engine import (
     Surroundings,
     Timed,
     ToolCall,
+    ToolResult,
     Transcript,
 )
 from dialogue.engines.companion import Companion
-from dialogue.engines.plan import Plan, Said, clauses_of
+from dialogue.engines.plan import Plan, Said, Tool, clauses_of, shortened
 from dialogue.engines.recent_sound import RecentSound
 from dialogue.engines.recogniser import Recogniser, RecogniserConfig
 from dialogue.engines.voice import Voice, VoiceConfig
 from dialogue.memory import Memory
-from dialogue.persona import Persona
+from dialogue.persona import PERSONAS, Length, Pace, Persona
 
 # Declared costs, s = base + rate * seconds of sound.
 RECOGNITION_S, RECOGNITION_RATE = 0.030, 0.026   # measured 0.024 + 0.019 x alone, 0.028 + 0.026 x on the busy machine
@@ -64,6 +65,7 @@ class Speech:
     instead: bool = False                                # the next clause takes the place of those not begun
     done: bool = False
     open: bool = False                                   # more may come into the queue
+    calls: dict[str, Tool] = field(default_factory=dict)   # not decided by the mind yet
 
     def unheard(self, heard: str) -> list[str]:
         """Clauses from the first that was not heard to its end."""
@@ -78,10 +80,11 @@ class EmbeddedEngine:
 
     name = "embedded"
 
-    def __init__(self, config: EmbeddedConfig = EmbeddedConfig()):
-        self.config = config
+    def __init__(self, config: EmbeddedConfig = EmbeddedConfig(), memory: Memory | None = None):
+        self.config, self.style = config, config.persona.style
         self._recogniser, self._voice = Recogniser(config.recogniser), Voice(config.voice)
-        self._companion = Companion(config.persona, Memory(), datetime.fromisoformat(config.start))
+        self._companion = Companion(config.persona, memory or Memory(),
+                                    datetime.fromisoformat(config.start))
         self._sound = RecentSound()
         self._guess: tuple[tuple[int, float, float], str] | None = None   # of (turn, onset, end)
         self._words: dict[int, str] = {}                                   # turn -> words, for those that go on
@@ -109,7 +112,9 @@ class EmbeddedEngine:
                 self._companion.spoken = request.heard
                 self._speech = None
             case Surroundings():
-                self._companion.around = request.people
+                self._companion.around = request
+            case ToolResult():
+                self._decided(request)
 
     # words --------------------------------------------------------------------------------------------------------
 
@@ -137,10 +142,34 @@ class EmbeddedEngine:
     # speech -------------------------------------------------------------------------------------------------------
 
     def _begin(self, t: float, generation: int, plan: Plan) -> Iterator[Timed]:
+        plan = shortened(plan) if self.style.length == "brief" else plan
         self._speech = Speech(generation, clauses_of(plan.text), t)
-        for number, (name, arguments) in enumerate(plan.tools):
-            yield Timed(0.0, ToolCall(generation, f"{generation}.{number}", name, arguments))
+        yield from self._call_tools(self._speech, plan.tools)
         yield from self._speak_on(t)
+
+    def _call_tools(self, speech: Speech, tools: Iterable[Tool]) -> Iterator[Timed]:
+        speech.calls = {f"{speech.generation}.{number}": tool for number, tool in enumerate(tools)}
+        for call, (name, arguments) in tuple(speech.calls.items()):
+            yield Timed(0.0, ToolCall(speech.generation, call, name, arguments))
+
+    def _decided(self, result: ToolResult) -> None:
+        """The mind has done a call, or will never do it."""
+        for speech in (self._speech, *self._stopped.values()):
+            if speech is not None:
+                speech.calls.pop(result.call, None)
+
+    def speak(self, pace: Pace | None = None, length: Length | None = None, persona: str | None = None) -> str:
+        """Another way of speaking from the next clause on; what became of it, in words for an engine."""
+        if persona is not None:
+            if persona.lower() not in PERSONAS:
+                return f"no persona {persona!r}, expected one of: {', '.join(PERSONAS)}"
+            self._companion.persona = PERSONAS[persona.lower()]
+            self.style = self._companion.persona.style
+        if pace is not None:
+            self.style = self.style.paced(pace, self._companion.persona.style.pace)
+        if length is not None:
+            self.style = replace(self.style, length=length)
+        return "done"
 
     def _speak_on(self, t: float) -> Iterator[Timed]:
         """Clauses until `lead` s are ready ahead of time t (s)."""
@@ -153,7 +182,7 @@ class EmbeddedEngine:
                 yield Timed(0.0, ReplyDone(speech.generation))
                 return
             text, instead = speech.queue.pop(0), speech.instead
-            samples = self._voice(text)
+            samples = self._voice(text, self.style)
             seconds = len(samples) / ENGINE_RATE_HZ
             speech.sent.append(text)
             speech.script.append(text)
@@ -193,4 +222,5 @@ class EmbeddedEngine:
         script = speech.script[:len(speech.script) - len(again)]
         self._speech = Speech(request.generation, again + speech.queue, request.t, speech.sent[:request.next_index],
                               script, instead=speech.instead)
+        yield from self._call_tools(self._speech, speech.calls.values())     # those that the interruption kept
         yield from self._speak_on(request.t)

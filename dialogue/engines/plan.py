@@ -3,9 +3,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from dialogue.words import words_of
+
+if TYPE_CHECKING:
+    from dialogue.engines.companion import Companion
+
+    Skill = Callable[[Companion, "Said", re.Match[str]], "Plan | str | None"]
+    Table = tuple[tuple[re.Pattern[str], Skill], ...]
 
 Tool = tuple[str, tuple[tuple[str, str], ...]]   # name, arguments
 
@@ -26,11 +33,34 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to answer: clauses in order; tools first. follow_up: what a yes and a no to it would bring."""
+    """What to answer: clauses in order; tools first. follow_up: what a yes and a no to it would bring.
+
+    whole: was asked for as it is, so that a robot which shall be brief tells all of it.
+    """
 
     text: str
     tools: tuple[Tool, ...] = ()
     follow_up: tuple[Callable[[Said], Plan], Callable[[Said], Plan]] | None = None
+    whole: bool = False
+
+
+def wish(text: str, name: str, /, **arguments: str) -> Plan:
+    """An answer with one tool."""
+    return Plan(text, ((name, tuple(arguments.items())),))
+
+
+def table(*rows: tuple[str, Skill]) -> Table:
+    """Patterns over lower-case words without punctuation, in order, with what answers them."""
+    return tuple((re.compile(pattern), skill) for pattern, skill in rows)
+
+
+def shortened(plan: Plan) -> Plan:
+    """The first sentence, and the last where it asks something."""
+    sentences = re.split(r"(?<=[.!?])\s+", plan.text.strip())
+    if plan.whole or len(sentences) < 2:
+        return plan
+    ends = sentences[-1:] if sentences[-1].endswith("?") else []
+    return replace(plan, text=" ".join([sentences[0], *ends]))
 
 
 def clauses_of(text: str, longest: int = 90) -> list[str]:

@@ -14,10 +14,14 @@ from shutil import which
 import numpy as np
 
 from dialogue.engine import ENGINE_RATE_HZ
+from dialogue.persona import PLAIN, Style
 from perception.audio.block import Samples, frozen_samples
 from perception.audio.resampling import resampled
 
 Speech = tuple[Samples, int]   # mono samples, full scale 1, and their rate in Hz
+Speak = Callable[[str, float], Speech]      # text, speed
+PITCH_HZ = 200                 # steps of the rate: its ratio to 16 kHz is one of small numbers
+ESPEAK_WORDS = 175             # a minute, of espeak-ng as it is
 
 
 class VoiceMissing(ValueError):
@@ -45,14 +49,20 @@ class Voice:
         if self._speak is None:
             raise VoiceMissing("no voice: expected the package hibari-tts, or the program flite or espeak-ng")
 
-    def __call__(self, text: str) -> Samples:
-        """The sound of `text` (n,) at 16 kHz, with the pause after it."""
+    def __call__(self, text: str, style: Style = PLAIN) -> Samples:
+        """The sound of `text` (n,) at 16 kHz, with the pause after it.
+
+        Another pitch is another rate of the same samples, spoken slower or faster to make up for it.
+        """
         assert self._speak is not None
-        samples, rate = self._speak(text)
+        samples, rate = self._speak(text, self.config.speed * style.pace / style.pitch)
+        if style.pitch != 1.0:
+            rate = round(rate * style.pitch / PITCH_HZ) * PITCH_HZ
         sound = resampled(samples, rate, ENGINE_RATE_HZ)
         sound = self._levelled(_trimmed(sound))
         ends = text.rstrip().endswith((".", "!", "?"))
-        pause = np.zeros(round((self.config.sentence_pause if ends else self.config.pause) * ENGINE_RATE_HZ))
+        seconds = (self.config.sentence_pause if ends else self.config.pause) / style.pace
+        pause = np.zeros(round(seconds * ENGINE_RATE_HZ))
         return frozen_samples(np.concatenate([sound, pause]))
 
 
@@ -74,7 +84,7 @@ def _trimmed(sound: Samples) -> Samples:
     return sound[max(0, loud[0] - margin):loud[-1] + margin]
 
 
-def _hibari(config: VoiceConfig) -> Callable[[str], Speech] | None:
+def _hibari(config: VoiceConfig) -> Speak | None:
     try:
         from hibari import SAMPLE_RATE, Hibari
         from hibari.voices import voice_path
@@ -86,26 +96,28 @@ def _hibari(config: VoiceConfig) -> Callable[[str], Speech] | None:
         raise VoiceMissing(f"voice {config.name!r}: no file {missing}, expected `heart` or a voice fetched before "
                            f"with `hibari --voice {config.name}`") from missing
     speaker = Hibari(voice=config.name, model=model, threads=1)
-    return lambda text: (speaker(text, speed=config.speed, seed=0), SAMPLE_RATE)
+    return lambda text, speed: (speaker(text, speed=speed, seed=0), SAMPLE_RATE)
 
 
-def _flite() -> Callable[[str], Speech] | None:
+def _flite() -> Speak | None:
     if which("flite") is None:
         return None
 
-    def speak(text: str) -> Speech:
+    def speak(text: str, speed: float) -> Speech:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "clause.wav"
-            subprocess.run(["flite", "-voice", "slt", "-t", text, "-o", str(path)], check=True, capture_output=True)
+            subprocess.run(["flite", "-voice", "slt", "--setf", f"duration_stretch={1 / speed:.3f}", "-t", text,
+                            "-o", str(path)], check=True, capture_output=True)
             return _wav(path.read_bytes())
     return speak
 
 
-def _espeak() -> Callable[[str], Speech] | None:
+def _espeak() -> Speak | None:
     if which("espeak-ng") is None:
         return None
-    return lambda text: _wav(subprocess.run(["espeak-ng", "--stdout", "--", text], check=True,
-                                            capture_output=True).stdout)
+    return lambda text, speed: _wav(subprocess.run(
+        ["espeak-ng", "-s", str(round(ESPEAK_WORDS * speed)), "--stdout", "--", text], check=True,
+        capture_output=True).stdout)
 
 
 def _wav(data: bytes) -> Speech:

@@ -39,6 +39,8 @@ class DeviceBody:
         return Inputs(index, t, audio, None, frames, replies, health)
 
     def write(self, t: float, outputs: Outputs) -> None:
+        if outputs.volume is not None:
+            self.sound.share = outputs.volume
         self.sound.write(outputs.speaker, outputs.live_generation)
         if self.engine is not None:
             for request in outputs.requests:

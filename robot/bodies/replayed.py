@@ -35,7 +35,7 @@ class ReplayedBody:
     def write(self, t: float, outputs: Outputs) -> None:
         inputs, recorded = self.tape.pairs[self._at]
         if encoded(outputs) != encoded(recorded):
-            for part in ("joints", "speaker", "live_generation", "requests", "haptic", "camera_fps"):
+            for part in ("joints", "speaker", "live_generation", "requests", "haptic", "camera_fps", "volume"):
                 before, now = encoded(getattr(recorded, part)), encoded(getattr(outputs, part))
                 if before != now:
                     self.difference = Difference(inputs.index, inputs.t, part, before, now)

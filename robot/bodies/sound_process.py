@@ -29,6 +29,7 @@ class SoundProcess:
     start: float = field(default_factory=time.monotonic)    # s, monotonic clock at the run's t = 0
     volume: float = field(init=False)      # may be changed at any time, as may `muted`
     muted: bool = field(init=False)
+    share: float = 1.0                     # of the volume, 0..1: what people asked the robot for
     revive: Callable[[], object] = lambda: None    # called when the card was reset because its microphones gave zeros
     child: ChildProcess = field(init=False)
     missed: int = 0                        # captured blocks that this side was too late for
@@ -82,7 +83,7 @@ class SoundProcess:
         """For the loudspeaker. Blocks of any other reply than the live one are emptied from all queues at once."""
         if self._shared is None:
             return
-        self._shared.orders.write(ORDERS.pack(live_generation, self.volume, self.muted))
+        self._shared.orders.write(ORDERS.pack(live_generation, self.volume * self.share, self.muted))
         for block in blocks:
             self._shared.spoken.write(packed_spoken(block))
 

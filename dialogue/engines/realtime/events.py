@@ -6,7 +6,7 @@ import numpy as np
 
 from dialogue.engines.realtime.config import RealtimeConfig
 from dialogue.engines.realtime.dialects import Dialect
-from dialogue.engines.tools import TOOLS, function_schema
+from dialogue.engines.tools import function_schema, offered
 from perception.audio.block import Samples
 
 Event = dict[str, Any]
@@ -63,7 +63,8 @@ def _detection(dialect: Dialect) -> Event | None:
 def _tools(config: RealtimeConfig) -> Event:
     if not config.tools:
         return {}
-    return {"tools": [{"type": "function", **function_schema(tool)} for tool in TOOLS.values()], "tool_choice": "auto"}
+    return {"tools": [{"type": "function", **function_schema(tool)} for tool in offered(own_voice=False)],
+            "tool_choice": "auto"}
 
 
 def append(samples: Samples) -> Event:

@@ -163,6 +163,7 @@ class Room:
     faults: Faults = field(default_factory=Faults)
     skin: Skin = field(default_factory=Skin)
     gate: LastGate = field(default_factory=LastGate)
+    volume: np.float32 = np.float32(1.0)     # of the loudspeaker, as the mind wants it
     played: PlayedLog = field(default_factory=PlayedLog)
     head_pose_true: HeadPose = field(init=False)
     ears: EarPlaces = field(init=False)
@@ -272,7 +273,8 @@ class Room:
         """The 10 ms that end at t, while the joints (9,) rad/s move; the loudspeaker's queue gives one block."""
         block = self.gate.next()
         self.played.entered(block)
-        driven = self.sound.driver.step(self._device.step(block.samples))
+        sound = block.samples * self.volume
+        driven = self.sound.driver.step(self._device.step(sound))
         fault = self.faults.active(t, "loudspeaker")
         if fault in ("gone", "stall"):
             driven = np.zeros_like(driven)
@@ -284,7 +286,7 @@ class Room:
         mics = self.sound.capture(self.ears, self.head_pose_true.body_yaw, velocity, driven, voices, sounds)
         self._recorded.append((self.sound.direct_speech, driven))
         self._blocks += 1
-        return AudioBlock(t, frozen_samples(self.faults.heard(t, mics)), frozen_samples(block.samples))
+        return AudioBlock(t, frozen_samples(self.faults.heard(t, mics)), frozen_samples(sound))
 
 
 assert BLOCK == 160
