@@ -6,6 +6,7 @@ written as soon as it can be. What is deleted is overwritten. A file of another 
 as it is.
 """
 import os
+import re
 import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
@@ -177,7 +178,7 @@ def check(path: Path) -> None:
 def files_of(path: Path) -> list[Path]:
     """Everything on the disk that belongs to the book at `path`, also what was put aside."""
     return [file for file in sorted(path.parent.glob(f"{path.name}*"))
-            if file.name[len(path.name):].startswith(("-", ".kept-", ".new")) or file == path]
+            if re.fullmatch(r"(\.kept-\d+|\.new)?(-wal|-shm|-journal)?", file.name[len(path.name):])]
 
 
 def _put_aside(path: Path) -> Path:

@@ -47,7 +47,8 @@ class Hand:
 class Bench:
     def __init__(self, monkeypatch, **settings):
         monkeypatch.setattr(embedded, "Recogniser", lambda config: self)
-        monkeypatch.setattr(embedded, "Voice", lambda config: lambda text, style: frozen_samples(np.zeros(800 * len(text))))
+        voice = lambda text, style: frozen_samples(np.zeros(800 * len(text)))      # noqa: E731
+        monkeypatch.setattr(embedded, "Voice", lambda config: voice)
         self.heard, self.streams, self.replies, self.t = "what do you think", [], [], 0.0
         self.engine = ChatEngine(ChatConfig(**settings), EmbeddedConfig(), open_stream=self.open)
 

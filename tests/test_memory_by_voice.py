@@ -171,7 +171,7 @@ def test_what_is_kept_can_be_read_with_sqlite3(tmp_path):
     words = Words(tmp_path / "memory.sqlite3")
     words.say("My name is Anna."), words.say("My favorite color is blue."), words.say("I like tea.")
     with sqlite3.connect(tmp_path / "memory.sqlite3") as file:
-        rows = file.execute("SELECT name, about, fact, told, f.told_to FROM people JOIN facts f ON f.person = people.id")
+        rows = file.execute("SELECT name, about, fact, told, f.told_to FROM people p JOIN facts f ON person = p.id")
         assert list(rows) == [("Anna", "favorite color", "blue", "2026-01-05T15:00:00", "embedded"),
                               ("Anna", "", "I like tea", "2026-01-05T15:01:00", "embedded")]
     file.close()

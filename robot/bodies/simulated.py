@@ -107,7 +107,7 @@ class SimulatedBody:
             if self.engine is not None:
                 self.engine.submit(t, request)
         self.room.played.live_generation = outputs.live_generation
-        self.room.volume = np.float32(1.0 if outputs.volume is None else outputs.volume)
+        self.room.volume = 1.0 if outputs.volume is None else outputs.volume
         self.room.gate.put(outputs.speaker, outputs.live_generation)
         if outputs.haptic is not None:
             self.room.skin.haptics.start(outputs.haptic)

@@ -163,7 +163,7 @@ class Room:
     faults: Faults = field(default_factory=Faults)
     skin: Skin = field(default_factory=Skin)
     gate: LastGate = field(default_factory=LastGate)
-    volume: np.float32 = np.float32(1.0)     # of the loudspeaker, as the mind wants it
+    volume: float = 1.0                      # 0..1, of the loudspeaker, as the mind wants it
     played: PlayedLog = field(default_factory=PlayedLog)
     head_pose_true: HeadPose = field(init=False)
     ears: EarPlaces = field(init=False)
@@ -273,7 +273,7 @@ class Room:
         """The 10 ms that end at t, while the joints (9,) rad/s move; the loudspeaker's queue gives one block."""
         block = self.gate.next()
         self.played.entered(block)
-        sound = block.samples * self.volume
+        sound = block.samples * np.float32(self.volume)
         driven = self.sound.driver.step(self._device.step(sound))
         fault = self.faults.active(t, "loudspeaker")
         if fault in ("gone", "stall"):
