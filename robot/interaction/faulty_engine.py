@@ -45,16 +45,23 @@ class EngineFaults:
 
 
 class FaultyEngine:
-    """Hands requests on and spoils the replies."""
+    """Hands requests on and spoils the replies.
 
-    def __init__(self, engine: Engine, faults: EngineFaults):
-        self._engine, self._faults = engine, faults
+    make: begins the engine; not while it is gone, so that one that is tried again and again loads its models once.
+    """
+
+    name = "faulty"
+
+    def __init__(self, make: Callable[[], Engine], faults: EngineFaults):
+        self._make, self._faults = make, faults
+        away = faults.active("gone") or faults.active("close")
+        self._engine: Engine | None = None if away else make()
         self._sent: list[Timed] = []                  # pieces of the newest answer
         self._rest: Iterator[Timed] = iter(())        # of the newest answer
-        self.name = engine.name
 
     def handle(self, request: Request) -> Iterator[Timed]:
         self._check()
+        self._engine = self._engine or self._make()
         answers = isinstance(request, Commit | Prompt)
         if answers and self._faults.active("never_answers"):
             return
@@ -112,4 +119,4 @@ def _garbage(t: float) -> Iterator[Timed]:
 
 def faulty(make: Callable[[], Engine], faults: EngineFaults) -> Callable[[], FaultyEngine]:
     """What a worker calls to make its engine, with `faults` around each engine that it makes."""
-    return lambda: FaultyEngine(make(), faults)
+    return lambda: FaultyEngine(make, faults)

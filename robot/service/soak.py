@@ -1,18 +1,15 @@
 """`talkover bench --soak HOURS`: hours of varied life in virtual time, and what drifts meanwhile.
 
-One process lives `hours / jobs` of it. Virtual time makes the same life on every machine; resident memory, open files
-and the compute time of a tick are this machine's. Garbage is not collected between two measurements, as in a live run,
-which collects none: what a collection then finds is what a live run would have kept.
+One process lives one share of the hours. Virtual time makes the same life on every machine; resident memory, open files
+and the compute time of a tick are this machine's. Every tick of every hour is a whole one: microphones, hearing,
+people, dialogue, motion, the servo bus in bytes and the engine, in nights too.
 """
 import gc
-import os
-import resource
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing import get_context
-from pathlib import Path
 
 import numpy as np
 
@@ -25,16 +22,15 @@ from robot.clock import VirtualClock
 from robot.config import MindConfig
 from robot.interaction.faulty_engine import EngineFaults, faulty
 from robot.interaction.scripted_answers import TrueWords, scripted_engine
-from robot.runtime import GuardedMind, run
-from robot.service.metrics import Metrics
+from robot.runtime import run
+from robot.service.soak_gauge import Gauge, Period
 from robot.service.soak_life import PEOPLE, Life, LifeConfig
-from robot.service.tally import Tally
+from robot.service.soak_report import Lived, period_line, share_lines
 from robot.simulation import ONE_MICROPHONE, DetectorHandler, detector_trouble, engine_named
-from robot.tick import Inputs, Tick
 from robot.worker import InlineWorker
 
-PAGE = resource.getpagesize()
-RATES = ("talkover_lost_answers", "talkover_resumed_replies", "talkover_released_ducks")
+RAW, STANDARD = "four raw microphones", "one microphone and the direction register"
+PACE = {RAW: 1.0, STANDARD: 1.35}     # of the machine, against each other: measured; shares shall end together
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,105 +42,46 @@ class SoakPlan:
     jobs: int = 1
     engine: str = "embedded"
     pictures: bool = False        # drawn and looked at: a fifth of the time
-    microphones: int = 4          # or 1
-    periods: int = 8              # measurements of each process
+    firmware: tuple[str, ...] = (RAW, STANDARD)    # of the shares, in turn
+    periods: int = 8              # measurements of each share
     life: LifeConfig = field(default_factory=LifeConfig)
 
 
 @dataclass(frozen=True, slots=True)
-class Period:
-    """One stretch of a life."""
+class Share:
+    """What one process lives through."""
 
-    end_s: float                  # virtual
-    answers: int
-    response_s: float             # mean, committed turn to first sound, virtual
-    engine_s: float               # of it the engine's
-    stops: int
-    rates: dict[str, float]
-    tick_ms: float                # mean compute time of this machine
-    rss_mb: float                 # after a collection
-    garbage: int                  # objects that the collection found
-    files: int
-    failed: int                   # ticks that raised
-    stale: int                    # blocks of superseded replies at the loudspeaker
+    plan: SoakPlan
+    seed: int
+    hours: float
+    firmware: str
 
 
-@dataclass
-class Gauge:
-    """An observer that measures at the end of each stretch."""
-
-    mind: GuardedMind
-    body: SimulatedBody
-    every_s: float
-    metrics: Metrics = field(default_factory=lambda: Metrics(lambda packed: None))
-    periods: list[Period] = field(default_factory=list)
-    failures: list[str] = field(default_factory=list)
-    _spent: float = 0.0
-    _ticks: int = 0
-    _before: tuple[float, ...] = (0.0,) * 8
-
-    def __post_init__(self) -> None:
-        self.mind.report = self.failures.append
-        inner = self.mind.mind.tick
-
-        def timed(inputs: Inputs) -> Tick:
-            began = time.process_time()
-            tick = inner(inputs)
-            self._spent += time.process_time() - began
-            self._ticks += 1
-            return tick
-        self.mind.mind.tick = timed          # type: ignore[method-assign]
-
-    def __call__(self, inputs: Inputs, tick: Tick) -> None:
-        self.metrics(inputs, tick)
-        if inputs.t >= self.every_s * (len(self.periods) + 1) - 1e-6:
-            self._measure(inputs.t)
-
-    def _measure(self, t: float) -> None:
-        garbage = gc.collect()
-        now = self._counts(self.metrics.tally)
-        responses, response, engines, engine, stops, *rates = (a - b for a, b in zip(now, self._before, strict=True))
-        self._before = now
-        resident = int(Path("/proc/self/statm").read_text().split()[1]) * PAGE
-        self.periods.append(Period(
-            t, round(responses), response / max(responses, 1), engine / max(engines, 1), round(stops),
-            dict(zip(RATES, rates, strict=True)), 1000 * self._spent / max(self._ticks, 1), resident / 1e6, garbage,
-            len(os.listdir("/proc/self/fd")), len(self.failures), self.body.stale_blocks_played))
-        self._spent, self._ticks = 0.0, 0
-
-    def _counts(self, tally: Tally) -> tuple[float, ...]:
-        sums = [tally.histograms[name,] for name in ("talkover_response_seconds", "talkover_engine_seconds")]
-        pairs = [number for counts in sums for number in (sum(counts[:-1]), counts[-1])]
-        return (*pairs, tally.counters.get(("talkover_events", "barge_in"), 0.0),
-                *(tally.counters[name,] for name in RATES))
+def shares_of(plan: SoakPlan) -> list[Share]:
+    """The hours dealt out so that all processes need about as long."""
+    kinds = [plan.firmware[job % len(plan.firmware)] for job in range(plan.jobs)]
+    whole = sum(PACE[kind] for kind in kinds)
+    return [Share(plan, plan.seed + job, plan.hours * PACE[kind] / whole, kind) for job, kind in enumerate(kinds)]
 
 
-@dataclass(frozen=True)
-class Lived:
-    """What became of one process' share."""
-
-    periods: list[Period]
-    done: dict[str, int]
-    levels: int                   # changes of the degradation level
-    wall_s: float
-    failures: list[str]
-
-
-def live(plan: SoakPlan, seed: int) -> Lived:
-    """One share of the plan, in this process."""
-    seconds = 3600 * plan.hours / plan.jobs
-    one = ONE_MICROPHONE if plan.microphones == 1 else None
-    config = MindConfig(seed=seed, playback_delay_s=0.06, mic_positions_m=one)
+def live(share: Share, told: Callable[[str], None] = lambda line: None) -> Lived:
+    """One share of the plan, in this process. told: takes a line for each stretch of it, as it ends."""
+    plan, seed, seconds = share.plan, share.seed, 3600 * share.hours
+    standard = share.firmware == STANDARD
+    config = MindConfig(seed=seed, playback_delay_s=0.06, mic_positions_m=ONE_MICROPHONE if standard else None)
     words, faults = TrueWords(), EngineFaults()
     plain: Callable[[], Engine] = (engine_named(plan.engine) if plan.engine != "scripted" else
                                    lambda: scripted_engine(words, tone_voice))
     detector = (InlineWorker(DetectorHandler, cancels=lambda request, running: False, trouble=detector_trouble)
                 if plan.pictures else None)
-    body = SimulatedBody(RoomConfig(recording_s=1.0), PEOPLE, InlineWorker(faulty(plain, faults)), detector, seed,
-                         model=body_of(config))
+    body = SimulatedBody(RoomConfig(recording_s=1.0, register=standard), PEOPLE, InlineWorker(faulty(plain, faults)),
+                         detector, seed, model=body_of(config))
     mind = build_mind(config, body.model)
     life = Life(body, faults, words, np.random.default_rng([seed, 81]), plan.life)
-    gauge = Gauge(mind, body, seconds / plan.periods)
+
+    def note(period: Period) -> None:
+        told(period_line(seed, period))
+    gauge = Gauge(mind, body, life, seconds / plan.periods, note)
     began = time.monotonic()
     gc.collect()
     gc.disable()
@@ -153,44 +90,25 @@ def live(plan: SoakPlan, seed: int) -> Lived:
     finally:
         gc.enable()
     levels = gauge.metrics.tally.counters.get(("talkover_events", "degradation"), 0.0)
-    return Lived(gauge.periods, life.done, round(levels), time.monotonic() - began, gauge.failures)
+    return Lived(gauge.periods, life.done, round(levels), time.monotonic() - began, gauge.failures, gauge.strange)
+
+
+def _aloud(share: Share) -> Lived:
+    return live(share, lambda line: print(line, flush=True))
 
 
 def soak_figures(plan: SoakPlan) -> list[str]:
-    """All shares, and what drifted."""
-    seeds = [plan.seed + share for share in range(plan.jobs)]
+    """All shares, and what drifted. Each stretch is printed as it ends: hours pass until all have."""
+    shares = shares_of(plan)
+    pictures = "with pictures drawn and searched for faces" if plan.pictures else "no pictures (--pictures draws them)"
+    print(f"soak: {plan.hours:g} h of life, engine {plan.engine}, {pictures}", flush=True)
+    for share in shares:
+        print(f"  seed {share.seed}: {share.hours:.2f} h with {share.firmware}", flush=True)
     if plan.jobs == 1:
-        shares = [live(plan, seeds[0])]
+        lived = [_aloud(shares[0])]
     else:
         with ProcessPoolExecutor(plan.jobs, get_context("spawn")) as pool:
-            shares = list(pool.map(live, [plan] * plan.jobs, seeds))
-    lines = [f"soak: {plan.hours:g} h of life in {plan.jobs} processes, engine {plan.engine}, {plan.microphones} "
-             f"microphones, {'with' if plan.pictures else 'without'} pictures"]
-    for seed, lived in zip(seeds, shares, strict=True):
-        lines += share_lines(seed, lived)
-    wall = max(lived.wall_s for lived in shares)
+            lived = list(pool.map(_aloud, shares))
+    wall = max(one.wall_s for one in lived)
+    lines = [line for share, one in zip(shares, lived, strict=True) for line in share_lines(share.seed, one)]
     return [*lines, f"{3600 * plan.hours / wall:.1f} x real time: {plan.hours:g} h in {wall / 60:.1f} min"]
-
-
-def share_lines(seed: int, lived: Lived) -> list[str]:
-    """A table by period, and the drift from the second to the last one: the first loads and warms up."""
-    lines = [f"seed {seed}: until s  answers  response  engine ms  stops  lost  resumed  tick ms  rss MB  garbage "
-             " files"]
-    for p in lived.periods:
-        lost, resumed, _ = p.rates.values()
-        lines.append(f"  {p.end_s:13.0f}  {p.answers:7d}  {1000 * p.response_s:8.0f}  {1000 * p.engine_s:9.0f}  "
-                     f"{p.stops:5d}  {lost:4.0f}  {resumed:7.0f}  {p.tick_ms:7.2f}  {p.rss_mb:6.1f}  {p.garbage:7d}  "
-                     f"{p.files:5d}")
-    if len(lived.periods) > 2:
-        half = len(lived.periods) // 2
-        first, last = lived.periods[1:half + 1], lived.periods[half:]
-        own = [sum((p.response_s - p.engine_s) * p.answers for p in part) / max(1, sum(p.answers for p in part))
-               for part in (first, last)]
-        a, b = lived.periods[1], lived.periods[-1]
-        lines.append(f"  drift, halves: response over the engine's own {1000 * own[0]:.0f} to {1000 * own[1]:.0f} ms; "
-                     f"second to last period: memory {100 * (b.rss_mb / a.rss_mb - 1):+.1f} %, tick "
-                     f"{100 * (b.tick_ms / a.tick_ms - 1):+.0f} %, files {b.files - a.files:+d}")
-    happened = ", ".join(f"{n} {what}" for what, n in sorted(lived.done.items()))
-    lines.append(f"  {happened}; {lived.levels} changes of level; {len(lived.failures)} failed ticks, "
-                 f"{lived.periods[-1].stale if lived.periods else 0} stale blocks")
-    return lines + [f"  {failure}" for failure in lived.failures[:3]]

@@ -1,4 +1,5 @@
 """Sounds of a room that are nobody's words, made from a seed: 16 kHz, active level 1."""
+from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -86,14 +87,20 @@ def _music(count: int, rng: np.random.Generator) -> NDArray:
     return out
 
 
+@cache
+def _talk(number: int, voice: str) -> Samples:
+    """One of the sentences, active level 1."""
+    words = spoken(_BABBLE[number], voice)
+    return words / active_level(words)
+
+
 def _babble(count: int, rng: np.random.Generator) -> NDArray:
     """Four people who talk at once."""
     out = np.zeros(count)
     for voice in ("rms", "awb", "slt", "kal16"):
         place = -int(rng.integers(0, SAMPLE_RATE_HZ))
         while place < count:
-            words = spoken(_BABBLE[rng.integers(len(_BABBLE))], voice)
-            words = words / active_level(words)
+            words = _talk(int(rng.integers(len(_BABBLE))), voice)
             begin, end = max(place, 0), min(place + len(words), count)
             if end > begin:
                 out[begin:end] += words[begin - place:end - place]

@@ -1,0 +1,76 @@
+"""A soak of a minute: what must hold for hours is looked at here with few ticks, in the same way."""
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from robot.service.soak import RAW, STANDARD, Share, SoakPlan, live, shares_of
+from robot.service.soak_gauge import Period, handed_out_mb
+from robot.service.soak_life import LifeConfig
+from robot.service.soak_report import Lived, growth, mean_own, share_lines, slope
+
+DENSE = LifeConfig(acts=1.5, faults=5.0, longest=3.0, day=16.0, night=6.0, stirs=2.0)
+PLAN = SoakPlan(36 / 3600, seed=5, engine="scripted", firmware=(STANDARD,), periods=4, life=DENSE)
+
+
+@pytest.fixture(scope="module")
+def lived():
+    lines = []
+    return live(shares_of(PLAN)[0], lines.append), lines
+
+
+def test_nothing_fails_and_no_stale_sound_comes_out(lived):
+    told = lived[0]
+    assert told.failures == [] and told.strange == []
+    assert [p.failed for p in told.periods] == [0] * 4 and told.periods[-1].stale == 0
+    assert sum(p.answers for p in told.periods) >= 4
+    assert sum(count for what, count in told.done.items() if " " in what and "night" not in what) >= 3    # faults
+    assert told.done["night"] == 1 and told.done["morning"] == 1
+
+
+def test_nothing_is_left_behind(lived):
+    _, before, *_, last = lived[0].periods
+    assert [p.garbage for p in lived[0].periods[2:]] == [0, 0]     # reading a sentence from a file leaves some, once
+    assert last.files == before.files
+    assert last.objects - before.objects < 300            # what holds a talk, not what a talk leaves
+
+
+def test_the_robots_own_part_of_the_wait_is_small(lived):
+    assert mean_own(lived[0].periods) <= 0.3              # issue 5
+    assert 0.1 < max(p.talk for p in lived[0].periods) <= 1.0
+
+
+def test_each_stretch_is_told_as_it_ends(lived):
+    told, lines = lived
+    assert len(lines) == 4 and lines[0].split()[:2] == ["5:", "9"]
+    report = share_lines(5, told)
+    assert report[1:5] == lines and "0 failed ticks, 0 stale blocks" in report[7]
+
+
+def test_shares_end_together():
+    shares = shares_of(SoakPlan(8.0, seed=3, jobs=2))
+    assert [(s.seed, s.firmware) for s in shares] == [(3, RAW), (4, STANDARD)]
+    assert sum(s.hours for s in shares) == pytest.approx(8.0) and shares[0].hours < shares[1].hours
+    assert shares_of(SoakPlan(1.0)) == [Share(SoakPlan(1.0), 1, 1.0, RAW)]
+
+
+def made(**fields):
+    blank = {name: 0 for name in Period.__dataclass_fields__}
+    return Period(**{**blank, **fields})
+
+
+def test_growth_is_told_over_eight_hours_and_without_the_warm_up():
+    periods = [made(end_s=900.0 * (i + 1), rss_mb=500.0 + 0.5 * i, answers=1, own_s=0.1) for i in range(8)]
+    periods[0] = replace(periods[0], rss_mb=100.0)
+    periods[5] = replace(periods[5], rss_mb=900.0)        # one burst is no trend
+    assert slope([(0.0, 1.0), (1.0, 3.0), (2.0, 5.0)]) == 2.0
+    assert growth(periods, "rss_mb") == pytest.approx(8 * 2.0 / 500.5)
+    assert share_lines(1, Lived(periods, {}, 0, 1.0, [], []))[-3].count("+3.20%") == 1
+
+
+def test_what_is_handed_out_follows_what_is_taken():
+    before = handed_out_mb()
+    if np.isnan(before):
+        pytest.skip("no glibc that tells")
+    kept = np.ones(4_000_000)
+    assert handed_out_mb() - before == pytest.approx(32.0, abs=1.0) and kept.any()
