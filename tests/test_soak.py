@@ -55,7 +55,7 @@ def test_shares_end_together():
 
 
 def made(**fields):
-    blank = {name: 0 for name in Period.__dataclass_fields__}
+    blank = dict.fromkeys(Period.__dataclass_fields__, 0)
     return Period(**{**blank, **fields})
 
 
