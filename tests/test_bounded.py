@@ -14,6 +14,9 @@ from dialogue.loop import DialogueConfig
 from perception.audio.scene import SoundScene
 from perception.people import People, PeopleConfig
 from perception.vision.frame import Face, Gesture, Sight
+from robot.bodies.room import sound_path
+from robot.bodies.room.shoebox import HEAD_AT, BoxConfig, Shoebox
+from robot.bodies.room.sound_path import CELLS, EarPlaces, SoundPath
 from tests.dialogue_bench import Said, Talk
 from tests.test_chat_engine import Bench
 
@@ -87,3 +90,22 @@ def test_a_server_that_writes_no_words_down_leaves_no_queue(session):
         session.ask(float(turn), Commit(float(turn), turn, turn - 1.0, float(turn), turn))
     assert len(session.turns) == 32 and session.turns[-1] == 199
     assert len(session.answers) <= 4 and np.isfinite(session.t)
+
+
+def turning(places):
+    """What is heard of a source at places, one a block, while the head goes round twice; the path."""
+    mics = np.array([[0.0, 0.03, 0.0], [0.0, -0.03, 0.0]])
+    path, out, rng = SoundPath(Shoebox(BoxConfig(), 1)), [], np.random.default_rng(2)
+    for block, place in enumerate(places):
+        ears = EarPlaces(mics + HEAD_AT, mics, HEAD_AT, 4 * np.pi * block / len(places))
+        out.append(path.step(rng.standard_normal(160).astype(np.float32), np.array(place), ears))
+    return np.concatenate(out, axis=1), path
+
+
+def test_a_simulated_room_keeps_the_reflections_of_few_directions_and_sounds_the_same(monkeypatch):
+    places = [(1.0 + 0.02 * (block // 40), 0.2, 0.3) for block in range(400)]
+    sound, path = turning(places)
+    assert len(path._nodes) == 1 and len(path._nodes[0]._made) <= CELLS
+    monkeypatch.setattr(sound_path, "CELLS", 10_000)
+    unbounded, whole = turning(places)
+    assert len(whole._nodes[0]._made) > CELLS and np.array_equal(sound, unbounded)

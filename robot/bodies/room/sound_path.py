@@ -15,6 +15,7 @@ from robot.bodies.room.arrivals import PARTS, TAPS, Arrivals, Spectrum, direct_r
 from robot.bodies.room.shoebox import Shoebox
 
 YAW_STEP = np.deg2rad(5.0)   # neighbours differ by 9 mm at the outer microphones: a fade between them is clean to 7 kHz
+CELLS = 24                   # of them kept for one place, 120 degrees: a head that turns further makes them again
 NODE_STEP = 0.1              # m that a source moves until its reflections are computed anew
 NODE_FADE = 8                # blocks; at walking speed one node is reached when the next is due
 DIRECT_PARTS = 2             # blocks: direct sound of up to 6 m
@@ -36,7 +37,7 @@ class EarPlaces:
 
 @dataclass
 class Reflections:
-    """Early reflections of a source that stays at one place, for every head yaw, made when first needed."""
+    """Early reflections of a source that stays at one place, for every head yaw, made when needed."""
 
     box: Shoebox
     source: Array
@@ -53,12 +54,16 @@ class Reflections:
 
     def _cell(self, cell: int, ears: EarPlaces) -> Spectrum:
         cell %= round(2 * np.pi / YAW_STEP)
-        if cell not in self._made:
+        made = self._made.pop(cell, None)
+        if made is None:
             mics = ears.head + ears.in_head @ rotation(0.0, 0.0, cell * YAW_STEP).T
             images = self._images
             arrivals = Arrivals.between(images.position, mics, images.damping, images.order)
-            self._made[cell] = partitioned(arrivals.response(PARTS * BLOCK))
-        return self._made[cell]
+            made = partitioned(arrivals.response(PARTS * BLOCK))
+        self._made[cell] = made                        # the newest last
+        if len(self._made) > CELLS:
+            del self._made[next(iter(self._made))]
+        return made
 
 
 @dataclass
@@ -116,6 +121,7 @@ class SoundPath:
             self._nodes = [*self._nodes[-1:], Reflections(self.box, place)]
         newest = self._nodes[-1].at(ears)
         if self._fade >= NODE_FADE:
+            del self._nodes[:-1]
             return newest
         self._fade += 1
         weight = np.float32(self._fade / NODE_FADE)
