@@ -80,9 +80,11 @@ class EmbeddedEngine:
 
     name = "embedded"
 
-    def __init__(self, config: EmbeddedConfig = EmbeddedConfig(), memory: Memory | None = None):
+    def __init__(self, config: EmbeddedConfig = EmbeddedConfig(), memory: Memory | None = None,
+                 models: tuple[Recogniser, Voice] | None = None):
+        """models: loaded already, of the same config; they keep nothing from one sound to the next."""
         self.config, self.style = config, config.persona.style
-        self._recogniser, self._voice = Recogniser(config.recogniser), Voice(config.voice)
+        self._recogniser, self._voice = models or (Recogniser(config.recogniser), Voice(config.voice))
         self._companion = Companion(config.persona, memory or Memory(),
                                     datetime.fromisoformat(config.start))
         self._sound = RecentSound()
