@@ -7,7 +7,8 @@ import pytest
 from robot.service.soak import RAW, STANDARD, Share, SoakPlan, live, shares_of
 from robot.service.soak_gauge import Period, handed_out_mb
 from robot.service.soak_life import LifeConfig
-from robot.service.soak_report import Lived, growth, mean_own, share_lines, slope
+from robot.service.soak_report import Lived, growth, mean_own, share_lines, slope, unmet
+from robot.service.trend import Trend
 
 DENSE = LifeConfig(acts=1.5, faults=5.0, longest=3.0, day=16.0, night=6.0, stirs=2.0)
 PLAN = SoakPlan(36 / 3600, seed=5, engine="scripted", firmware=(STANDARD,), periods=4, life=DENSE)
@@ -60,12 +61,38 @@ def made(**fields):
 
 
 def test_growth_is_told_over_eight_hours_and_without_the_warm_up():
+    lived = Lived([], {}, 0, 1.0, [], [], Trend())
     periods = [made(end_s=900.0 * (i + 1), rss_mb=500.0 + 0.5 * i, answers=1, own_s=0.1) for i in range(8)]
     periods[0] = replace(periods[0], rss_mb=100.0)
     periods[5] = replace(periods[5], rss_mb=900.0)        # one burst is no trend
     assert slope([(0.0, 1.0), (1.0, 3.0), (2.0, 5.0)]) == 2.0
     assert growth(periods, "rss_mb") == pytest.approx(8 * 2.0 / 500.5)
-    assert share_lines(1, Lived(periods, {}, 0, 1.0, [], []))[-3].count("+3.20%") == 1
+    assert "memory +3.20%" in "".join(share_lines(1, replace(lived, periods=periods)))
+    assert unmet(replace(lived, periods=periods)) == ["memory grows by +3.20% in 8 h"]
+    assert unmet(replace(lived, periods=periods[:3])) == []    # too short to tell
+
+
+@pytest.mark.parametrize(("what", "told"), [
+    ({"periods": [made(end_s=1.0), made(end_s=2.0, files=9), made(end_s=3.0, files=10)]}, "files"),
+    ({"periods": [made(end_s=1.0, answers=1, own_s=0.31)]}, "own part"),
+    ({"periods": [made(end_s=1.0, stale=1)]}, "superseded"),
+    ({"failures": ["x"]}, "ticks failed"), ({"strange": ["x"]}, "lost")])
+def test_what_must_hold_is_told_when_it_does_not(what, told):
+    lived = replace(Lived([], {}, 0, 1.0, [], [], Trend()), **what)
+    assert len(unmet(lived)) == 1 and told in unmet(lived)[0] and "NOT MET" in share_lines(1, lived)[-1]
+
+
+def test_a_drift_is_told_once_it_is_sure():
+    rng, trend = np.random.default_rng(1), Trend()
+    times, noise = np.sort(rng.uniform(0.0, 7200.0, 500)), rng.normal(0.0, 0.02, 500)
+    for t, value in zip(times, 0.2 + 0.03 * times / 7200 + noise, strict=True):
+        trend.add(float(t), float(value))
+    expected = np.polyfit(times, 0.2 + 0.03 * times / 7200 + noise, 1)[0] * 7200 / trend.value
+    drift, error = trend.drift(7200.0)
+    assert drift == pytest.approx(expected) and 0.005 < error < 0.02
+    periods = [made(end_s=1800.0 * (i + 1)) for i in range(4)]
+    assert unmet(Lived(periods, {}, 0, 1.0, [], [], trend)) == [f"the response drifts by {drift:+.1%}"]
+    assert np.isnan(Trend().drift(1.0)[0])
 
 
 def test_what_is_handed_out_follows_what_is_taken():

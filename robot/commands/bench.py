@@ -100,7 +100,9 @@ def _service(options: argparse.Namespace) -> int:
         if not 1 <= options.jobs <= 64:
             raise BadRequest(f"--jobs {options.jobs}: expected 1 to 64")
         plan = SoakPlan(options.soak, options.seed, options.jobs, pictures=options.pictures)
-        print("\n".join(soak_figures(plan)), flush=True)
+        lines, held = soak_figures(plan)
+        print("\n".join(lines), flush=True)
+        return 0 if held else 1
     return 0
 
 

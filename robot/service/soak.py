@@ -31,7 +31,7 @@ from robot.interaction.scripted_answers import TrueWords, scripted_engine
 from robot.runtime import run
 from robot.service.soak_gauge import Gauge, Period
 from robot.service.soak_life import PEOPLE, Life, LifeConfig
-from robot.service.soak_report import Lived, period_line, share_lines
+from robot.service.soak_report import Lived, period_line, share_lines, unmet
 from robot.simulation import ONE_MICROPHONE, DetectorHandler, detector_trouble
 from robot.worker import InlineWorker
 
@@ -96,7 +96,8 @@ def live(share: Share, told: Callable[[str], None] = lambda line: None) -> Lived
     finally:
         gc.enable()
     levels = gauge.metrics.tally.counters.get(("talkover_events", "degradation"), 0.0)
-    return Lived(gauge.periods, life.done, round(levels), time.monotonic() - began, gauge.failures, gauge.strange)
+    return Lived(gauge.periods, life.done, round(levels), time.monotonic() - began, gauge.failures, gauge.strange,
+                 gauge.waits.trend)
 
 
 def embedded() -> Callable[[], Engine]:
@@ -114,8 +115,8 @@ def _aloud(share: Share) -> Lived:
     return live(share, lambda line: print(line, flush=True))
 
 
-def soak_figures(plan: SoakPlan) -> list[str]:
-    """All shares, and what drifted. Each stretch is printed as it ends: hours pass until all have."""
+def soak_figures(plan: SoakPlan) -> tuple[list[str], bool]:
+    """All shares, what drifted, and whether all held. Each stretch is printed as it ends: hours pass until all have."""
     shares = shares_of(plan)
     pictures = "with pictures drawn and searched for faces" if plan.pictures else "no pictures (--pictures draws them)"
     print(f"soak: {plan.hours:g} h of life, engine {plan.engine}, {pictures}", flush=True)
@@ -128,4 +129,5 @@ def soak_figures(plan: SoakPlan) -> list[str]:
             lived = list(pool.map(_aloud, shares))
     wall = max(one.wall_s for one in lived)
     lines = [line for share, one in zip(shares, lived, strict=True) for line in share_lines(share.seed, one)]
-    return [*lines, f"{3600 * plan.hours / wall:.1f} x real time: {plan.hours:g} h in {wall / 60:.1f} min"]
+    lines.append(f"{3600 * plan.hours / wall:.1f} x real time: {plan.hours:g} h in {wall / 60:.1f} min")
+    return lines, not any(unmet(one) for one in lived)

@@ -19,6 +19,7 @@ from robot.bodies.simulated import SimulatedBody
 from robot.runtime import GuardedMind
 from robot.service.metrics import Metrics
 from robot.service.soak_life import Life
+from robot.service.trend import Trend
 from robot.tick import Event, Inputs, Tick
 
 PAGE = resource.getpagesize()
@@ -74,8 +75,9 @@ def handed_out_mb() -> float:
 
 @dataclass
 class Waits:
-    """The waits of the answers of one stretch."""
+    """The waits of the answers of one stretch, and the trend of all."""
 
+    trend: Trend = field(default_factory=Trend)               # of the responses
     responses: list[float] = field(default_factory=list)      # s, committed turn to first sound
     own: list[float] = field(default_factory=list)            # s, the engine's first clause to first sound
     _committed: dict[object, float] = field(default_factory=dict)
@@ -93,6 +95,7 @@ class Waits:
             elif event.name == "reply_start" and facts["turn"] is not None and not facts["resumed"]:
                 began, first = (kept.pop(facts["generation"], None) for kept in (self._committed, self._first))
                 if began is not None and first is not None:
+                    self.trend.add(event.t, event.t - began)
                     self.responses.append(event.t - began)
                     self.own.append(event.t - first)
 
@@ -116,7 +119,7 @@ class Gauge:
     periods: list[Period] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     strange: list[str] = field(default_factory=list)          # answers that were lost though the engine was well
-    _waits: Waits = field(default_factory=Waits)
+    waits: Waits = field(default_factory=Waits)
     _spent: float = 0.0                                       # s in the mind
     _ticks: int = 0
     _talk: int = 0                                            # ticks
@@ -138,7 +141,7 @@ class Gauge:
 
     def __call__(self, inputs: Inputs, tick: Tick) -> None:
         self.metrics(inputs, tick)
-        self._waits.step(inputs, tick)
+        self.waits.step(inputs, tick)
         self._ticks += 1
         self._talk += tick.floor in PERSON_SOUNDS or any(block.generation for block in tick.outputs.speaker)
         self._nights += self.life.night
@@ -161,7 +164,7 @@ class Gauge:
         tally, ticks = self.metrics.tally, max(self._ticks, 1)
         now = (tally.counters.get(("talkover_events", "barge_in"), 0.0), *(tally.counters[name,] for name in RATES))
         stops, lost, resumed, released = (round(a - b) for a, b in zip(now, self._before, strict=True))
-        responses, own = self._waits.taken()
+        responses, own = self.waits.taken()
         wall = time.monotonic()
         self.periods.append(Period(
             t, len(own), sum(responses) / max(len(own), 1), sum(own) / max(len(own), 1), max(own, default=0.0),

@@ -5,8 +5,12 @@ from itertools import combinations
 from statistics import median
 
 from robot.service.soak_gauge import Period
+from robot.service.trend import Trend
 
 AIM_H = 8.0          # h, over which growth is told, whatever was lived through
+OWN_S = 0.3          # s of the robot's own in the mean response (this and what follows: issue 5)
+DRIFT, SURE = 0.05, 2.0   # share of the response, beyond so many standard errors
+GROWTH, LEAST_H = 0.01, 1.0   # share of the memory over AIM_H; told from so many hours on, before that it is warm-up
 HEAD = ("until s  answers  response  own ms (worst)  stops lost resumed  talk night  tick ms  rss MB  used MB  objects"
         "  garbage files  took")
 
@@ -21,6 +25,7 @@ class Lived:
     wall_s: float
     failures: list[str]           # of ticks
     strange: list[str]            # answers lost without a reason
+    trend: Trend                  # of the responses, s
 
 
 def period_line(seed: int, p: Period) -> str:
@@ -47,16 +52,34 @@ def mean_own(periods: Sequence[Period]) -> float:
     return sum(p.own_s * p.answers for p in periods) / max(1, sum(p.answers for p in periods))
 
 
+def unmet(lived: Lived) -> list[str]:
+    """What must hold and did not."""
+    periods = lived.periods
+    found = [what for what, failed in (
+        (f"{len(lived.failures)} ticks failed", lived.failures),
+        (f"{len(lived.strange)} answers were lost while the engine was well", lived.strange),
+        ("superseded sound came out", periods and periods[-1].stale),
+        ("open files have changed", len(periods) > 1 and periods[-1].files != periods[1].files),
+        (f"the robot's own part of the response is more than {OWN_S:g} s", mean_own(periods) > OWN_S)) if failed]
+    hours = periods[-1].end_s / 3600 if periods else 0.0
+    if hours >= LEAST_H and len(periods) > 3:
+        drift, error = lived.trend.drift(3600 * hours)
+        if abs(drift) - SURE * error > DRIFT:
+            found.append(f"the response drifts by {drift:+.1%}")
+        if growth(periods, "rss_mb") > GROWTH:
+            found.append(f"memory grows by {growth(periods, 'rss_mb'):+.2%} in {AIM_H:g} h")
+    return found
+
+
 def share_lines(seed: int, lived: Lived) -> list[str]:
     """A table by stretch, drift and growth, and what happened."""
     periods = lived.periods
     lines = [f"seed {seed}: {HEAD}", *(period_line(seed, p) for p in periods)]
     if len(periods) > 3:
-        half = (len(periods) + 1) // 2
-        first, last = mean_own(periods[1:half]), mean_own(periods[half:])
+        drift, error = lived.trend.drift(periods[-1].end_s)
         lines += [
-            f"  response over the engine's own: {1000 * mean_own(periods):.0f} ms; first half {1000 * first:.0f}, "
-            f"second {1000 * last:.0f} ms",
+            f"  response {1000 * lived.trend.value:.0f} ms, of it {1000 * mean_own(periods):.0f} ms over the engine's "
+            f"own; drift from the first to the last {drift:+.1%} +- {error:.1%} of it (a standard error)",
             f"  over {AIM_H:g} h, as from the second stretch on: memory {growth(periods, 'rss_mb'):+.2%}, of it handed "
             f"out {growth(periods, 'used_mb'):+.2%}, objects {growth(periods, 'objects'):+.2%}, files "
             f"{periods[-1].files - periods[1].files:+d}"]
@@ -66,4 +89,5 @@ def share_lines(seed: int, lived: Lived) -> list[str]:
     lines.append(f"  {answers} answers, {lost} lost, {len(lived.strange)} of them while the engine was well; "
                  f"{len(lived.failures)} failed ticks, {stale} stale blocks, {lived.levels} changes of level")
     lines.append(f"  {happened}")
-    return lines + [f"  seed {seed} {what}" for what in (*lived.strange[:8], *lived.failures[:3])]
+    lines += [f"  seed {seed} {what}" for what in (*lived.strange[:8], *lived.failures[:3])]
+    return lines + [f"  NOT MET: {what}" for what in unmet(lived)]
