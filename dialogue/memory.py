@@ -109,7 +109,8 @@ class Memory:
     def learn(self, person: str | None, text: str, about: str = "") -> None:
         """A sentence, or the value of a property `about`, which takes the place of an older one."""
         about, text = american(about)[:LONGEST], text[:LONGEST]
-        self._newest[person or SOMEBODY] = text
+        self._newest.pop(person or SOMEBODY, None)
+        self._newest = {**dict([*self._newest.items()][1 - NAMELESS:]), person or SOMEBODY: text}
         row, new = self._row(person), Fact(about, text, self.engine)
         if row is not None:
             self.book.write(*self._told(row, new))

@@ -11,6 +11,7 @@ from dialogue.engines.realtime.config import RealtimeConfig
 from dialogue.engines.realtime.session import RealtimeSession
 from dialogue.engines.scripted import KEPT, Rule, ScriptedEngine
 from dialogue.loop import DialogueConfig
+from dialogue.memory import MOST, NAMELESS, Memory
 from perception.audio.scene import SoundScene
 from perception.people import People, PeopleConfig
 from perception.vision.frame import Face, Gesture, Sight
@@ -49,6 +50,17 @@ def test_cues_forget_gestures_that_cannot_count_again():
         again = cues.step(t + 0.2, Sight(t + 0.2, gestures=(Gesture(t + 0.2, face, "nod"),)), (), "idle")
         assert "nods" in {cue.name for cue in first} and "nods" not in {cue.name for cue in again}
         assert len(cues._gestured) <= 4
+
+
+def test_memory_keeps_the_newest_of_those_without_a_name():
+    memory = Memory()
+    for number in range(5 * NAMELESS):
+        memory.learn(f"person_{number}", "I like rain")
+        memory.learn("person_0", f"fact {number}")
+    for number in range(3 * MOST):
+        memory.learn("anna", f"fact {number}")
+    assert len(memory._newest) == NAMELESS and len(memory._nameless) <= NAMELESS
+    assert len(memory.facts("anna")) == MOST and memory.newest("anna") == f"fact {3 * MOST - 1}"
 
 
 def test_the_scripted_engine_keeps_the_newest_replies():
