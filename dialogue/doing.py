@@ -1,7 +1,7 @@
 """What the robot does at an engine's wish: moves, looks, tells who is there, speaks lower or louder, sleeps.
 
 A wish comes with a reply. It is done once the turn that it answers stands, 0.3 s after its commit, while nobody else
-makes a sound, and only once; it dies with its reply. Whatever becomes of it, the engine is told.
+seems to speak, and only once; it dies with its reply. Whatever becomes of it, the engine is told.
 """
 from collections import deque
 from collections.abc import Sequence
@@ -20,6 +20,8 @@ from perception.people import Person
 UNDISPUTED: frozenset[State] = frozenset({"robot_thinking", "robot_speaking"})
 GESTURES: dict[str, GestureName] = {"nod": "nod", "shake": "shake", "tilt": "tilt"}
 TOO_LATE_S = 8.0      # from a commit: what could not be done until then surprises people
+QUIET_S = 0.15        # without a voice: one that takes back what was said may have gaps
+DOUBT_S = 1.5         # a voice over the robot's is found to be one within 0.7 s; echo may look like one for longer
 IN_SIGHT_S = 1.0      # since a sighting
 WAKING = frozenset(words_of("wake awake hello hey hi morning"))
 
@@ -31,12 +33,15 @@ class Doing:
         self.gesture: GestureName | None = None
         self.volume: float | None = None
         self.asleep = False
+        self._voice_at = -1e9                                # s, when somebody last seemed to speak
         self._tired = False                                  # falls asleep once nobody speaks
         self._done: deque[ToolCall] = deque(maxlen=32)       # a server may say everything twice
 
-    def step(self, notes: Notes, answering: Answering, attention: Attention, people: Sequence[Person]) -> None:
-        """Do what is due at the time of `notes`."""
+    def step(self, notes: Notes, answering: Answering, attention: Attention, people: Sequence[Person],
+             voice: bool = False) -> None:
+        """Do what is due at the time of `notes`. voice: somebody rather speaks now than not."""
         self.gesture = None
+        self._voice_at = notes.t if voice else self._voice_at
         answer, floor = answering.running, answering.floor.state
         for call in tuple(answering.calls):
             age = None if answer is None or call.generation != answer.generation else notes.t - answer.since
@@ -44,7 +49,7 @@ class Doing:
                 answering.calls.remove(call)
                 if call not in self._done:
                     notes.ask(ToolResult(notes.t, call.call, "cancelled" if age is None else "too late"))
-            elif floor in UNDISPUTED and age >= answering.config.act_after:
+            elif floor in UNDISPUTED and self._stands(notes.t, age - answering.config.act_after):
                 answering.calls.remove(call)
                 self._done.append(call)
                 result = self._result(notes.t, call, attention, people)
@@ -53,6 +58,10 @@ class Doing:
         if self._tired and answering.floor.state == "idle":
             self._tired, self.asleep = False, True
             notes.tell("sleeps")
+
+    def _stands(self, t: float, due_for: float) -> bool:
+        """Nobody has begun to say something else; a doubt that does not become a voice counts for a while only."""
+        return due_for >= DOUBT_S or (due_for >= 0.0 and t - self._voice_at >= QUIET_S)
 
     def wakes(self, words: str | None) -> bool:
         """Whether these words, said to the robot, find it awake. None: an engine that does not read them ahead."""

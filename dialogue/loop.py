@@ -100,7 +100,7 @@ class Dialogue:
         lately = 0.0 < self._quiet_since > t - self.config.answering.news     # somebody spoke, even if it forgot where
         self.answering.announce(notes, news, lately or bool(people))
         look = self.attention.step(t, people, self.floor.state, head_yaw)
-        self.doing.step(notes, self.answering, self.attention, people)
+        self.doing.step(notes, self.answering, self.attention, people, sound.evidence >= 0.0)
         self.answering.start(notes, self.doing.asleep or self.attention.facing(head_yaw))
         out = self.answering.speaker.step(blocks)
         self.answering.follow(notes, self._quiet_since)

@@ -1,4 +1,6 @@
 """What the robot does at an engine's wish: once, when the turn stands, never after it was taken back."""
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -62,6 +64,25 @@ def test_of_ten_no_five_only_five_happens(gap, slow):
         assert volumes(run)[-1] == 0.5
     else:
         assert done(run) == [("set_volume", {"percent": "50"})] and volumes(run) == [None, 0.5]
+
+
+class Doubtful(Talk):
+    """Between `begin` and `end` (s) somebody rather speaks than not, but the ears are not sure yet."""
+
+    begin, end = 1.9, 3.0
+
+    def _sound(self, t, count):
+        sound = super()._sound(t, count)
+        return replace(sound, evidence=1.0) if self.begin <= t < self.end else sound
+
+
+@pytest.mark.parametrize(("end", "at"), [(3.0, 3.14), (9.0, None)])
+def test_it_waits_while_somebody_may_be_taking_it_back_but_not_for_ever(end, at):
+    run = Doubtful((Said(0.5, 1.5, "set the volume to five."),), RULES)
+    run.end = end
+    run.run(5.0)
+    committed, tool = run.events("turn_committed")[0].t, run.events("tool")[0].t
+    assert tool == pytest.approx(at or committed + 0.3 + 1.5, abs=0.011)
 
 
 def test_nothing_happens_after_a_stop():

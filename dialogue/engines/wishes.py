@@ -134,7 +134,7 @@ def hear_me(talk: Companion, said: Said, found: re.Match[str]) -> str:
 
 
 WISHES: Table = table(
-    (r"\bvolume (?:up |down )?(?:to |at |on )?(?P<value>(?:a |one )?[a-z]+(?: [a-z]+)?|[0-9]+)(?P<percent> percent)?$",
+    (r"\bvolume (?:up |down )?(?:to |at |on )?(?P<value>(?:a |one )?[a-z]+(?: (?!percent)[a-z]+)?|[0-9]+)(?P<percent> percent)?$",
      volume_set),
     (r"\b(speak|talk) (up|louder)\b|\b(a bit |a little |much )?louder( please)?$|\bvolume up\b"
      r"|\bturn (it|yourself|the volume) up\b|\b(you are|you're) too (quiet|low)\b", louder),

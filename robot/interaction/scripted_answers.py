@@ -17,6 +17,7 @@ STORY = (
     "morning the sun came back, and the snow began to melt. The girl wound the clock, said thank you, and ran to "
     "school again. And the old clock ticked on, a little prouder than before. And that is the end of the story.")
 MARGIN_S = 0.2    # of sound before and after a turn that the scripted engine takes, as the embedded one does
+STEPS = {"ten": 100, "five": 50, "two": 20}   # of a volume knob, in percent
 COLOURS = ("red", "blue", "green", "yellow", "white", "black")
 
 
@@ -26,12 +27,26 @@ def _fetch(colour: str) -> Rule:
                 (("fetch", (("colour", colour),)),))
 
 
+def _volume(word: str, percent: int) -> Rule:
+    return Rule(rf"\bvolume\b.*\b{word}\b(?!.*\b({'|'.join(STEPS)})\b)", f"I speak at {percent} percent now.",
+                (("set_volume", (("percent", str(percent)),)),))
+
+
 RULES = (
     Rule(r"^say: (.*)$", "{0}"),
     Rule(r"^\W*((no|oh|please)\W+)?(stop|quiet|be quiet|enough|silence)\W*$", ""),
     Rule(r"\bstory\b", STORY),
     Rule(r"\bgo on\b|\bcontinue\b", "Yes. The old clock ticked on, a little prouder than before."),
     *(_fetch(colour) for colour in COLOURS),
+    *(_volume(word, percent) for word, percent in STEPS.items()),
+    Rule(r"\bmy sister lives in (\w+)", "I will remember that your sister lives in {0}.",
+         (("remember", (("fact", "my sister lives in Rome"),)),)),
+    Rule(r"\bwhere does my sister live\b", "You told me that your sister lives in Rome."),
+    Rule(r"\bforget everything\b", "Shall I forget everybody? Yes or no?", (("forget", (("whose", "everybody"),)),)),
+    Rule(r"^\W*yes\b", "I have forgotten everybody.", (("forget", (("whose", "everybody"),)),)),
+    Rule(r"\bwhat do you know about me\b", "I know nothing about you yet."),
+    Rule(r"\bgo to sleep\b", "Good night.", (("sleep", ()),)),
+    Rule(r"\bwake up\b", "I am awake."),
     Rule(r"\bwhat('s| is) my name\b", "Your name is Anna."),
     Rule(r"\b(?:my name is|i am called|call me) (\w+)", "Nice to meet you, {0}."),
     Rule(r"\bwhat('s| is) your name\b|\bwho are you\b", "My name is Reachy. You can call me Reachy whenever you like."),
