@@ -2,6 +2,7 @@
 import os
 import select
 import signal
+import threading
 import time
 from collections.abc import Callable
 
@@ -49,8 +50,8 @@ class Eyes:
             self.frames += self.camera.read()
             self.told += self.camera.health()
 
-    def heard(self, level: str, words: str) -> bool:
-        return any(h.level == level and words in h.reason for h in self.told)
+    def heard(self, level: str, *words: str) -> bool:
+        return any(h.level == level and all(w in f"{h.part} {h.reason}" for w in words) for h in self.told)
 
 
 @pytest.fixture
@@ -95,6 +96,37 @@ def test_a_camera_that_never_answers_is_ended_and_tried_again(eyes, tmp_path):
     first = looking.camera.child.deaths
     looking.until(lambda e: e.camera.child.pid is not None)
     assert first == 1
+
+
+def test_a_picture_that_never_comes_costs_the_camera_a_restart_and_nobody_a_wait(eyes, video, tmp_path):
+    """F41: the source goes silent in the middle, and the read does not return."""
+    pipe = tmp_path / "camera"
+    os.mkfifo(pipe)
+    looking = eyes(source=str(pipe), fps=20.0, stall_s=2.0, backoff_s=(0.1, 0.2))
+    cable = os.open(pipe, os.O_RDWR)                              # stays open: a source that is gone tells nobody
+    threading.Thread(target=os.write, args=(cable, video.read_bytes()), daemon=True).start()
+    looking.until(lambda e: any(frame.faces for frame in e.frames))
+    looking.until(lambda e: e.heard("gone", "camera_process", "said nothing for 2 s"))
+    looking.until(lambda e: e.camera.child.pid is not None)
+    assert looking.camera.child.deaths == 1
+    os.close(cable)
+
+
+def test_nobody_looks_while_the_robot_sleeps_and_the_first_face_after_it_comes_at_once(eyes, video):
+    """F54: what costs is looking. The wake-up counts in pictures, so that no machine is too slow for it."""
+    looking = eyes(source=str(video), fps=20.0, asleep_fps=0.5)
+    looking.until(lambda e: len(e.frames) > 5)
+    looking.camera.pace(0.5)
+    looking.until(lambda e: (t := [f.t_capture for f in e.frames])[-1] - t[-2] > 1.0)    # the pace has arrived
+    looking.frames.clear()
+    looking.until(lambda e: len(e.frames) == 2)
+    asleep = [frame.t_capture for frame in looking.frames]
+    assert asleep[1] - asleep[0] > 1.7                            # of 34 pictures that the source gave, one was looked at
+    woken = time.monotonic() - looking.camera.start
+    looking.camera.pace(20.0)
+    looking.until(lambda e: len(e.frames) > 2)
+    first = looking.frames[2]
+    assert first.faces and woken - 0.1 < first.t_capture < woken + 1.0
 
 
 def test_a_missing_camera_is_told_once_and_waited_for(eyes, video, tmp_path):
