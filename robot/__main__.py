@@ -11,16 +11,18 @@ import sys
 from typing import NoReturn
 
 from robot.errors import BadRequest
+from robot.help_pages import PAGES, PROGRAM
+from robot.settings import nearest
 
 COMMANDS = {
-    "run": "the live runtime; SIGTERM parks the robot and exits 0",
-    "demo": "the main job in the simulated room, with a summary, a stereo WAV and a timeline picture",
-    "hear": "the hearing stages, block by block, over a recorded take",
-    "see": "the seeing stages over a recorded take",
-    "move": "the motion stages over a list of timed intents",
-    "script": "scripted interaction tests",
-    "record": "black-box recording of a live run",
-    "replay": "exact replay of a recording",
+    "run": "the live runtime: on a robot, or in a simulated room at the keyboard",
+    "demo": "one scene in a simulated room, with a summary, a stereo WAV and a timeline picture",
+    "hear": "the ears alone, over a recording: who spoke, when and from where",
+    "see": "the eyes alone, over a recording: faces, attention, nods",
+    "move": "the motion alone, over a list of timed wishes, to a CSV",
+    "script": "scripted interaction tests in the simulated room",
+    "record": "a live run with a tape of all inputs and outputs",
+    "replay": "runs a tape again, and proves that it is the same to the bit",
     "box": "has a running robot write down its last minutes; --list shows what is kept",
     "forget": "deletes what was kept of people",
     "bench": "the project's own figures",
@@ -42,13 +44,15 @@ class Parser(argparse.ArgumentParser):
 
 def parser_for(command: str | None) -> Parser:
     """The whole parser; only the module of the chosen command is imported."""
-    parser = Parser(prog="talkover", description="A companion robot that you can talk over.",
-                    epilog="Begin with: talkover demo, then talkover doctor.")
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = Parser(prog="talkover", description="A companion robot that you can talk over.", epilog=PROGRAM,
+                    formatter_class=raw)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
     for name, does in (COMMANDS | LATER).items():
         sub = commands.add_parser(name, help=does, description=does[0].upper() + does[1:] + ".")
         if name == command and name in COMMANDS:
             importlib.import_module(f"robot.commands.{name}").add_arguments(sub)
+            sub.formatter_class, sub.epilog = raw, "\n".join(filter(None, (PAGES[name], sub.epilog)))
     return parser
 
 
@@ -57,6 +61,10 @@ def main(arguments: list[str] | None = None) -> int:
     command = next((word for word in arguments if not word.startswith("-")), None)
     if command in LATER:
         print(f"talkover {command}: {LATER[command]}", file=sys.stderr)
+        return 2
+    if command is not None and command not in COMMANDS:
+        meant = nearest(command, COMMANDS)
+        print(f"talkover: unknown command {command!r}, {meant} (see talkover --help)", file=sys.stderr)
         return 2
     options = parser_for(command).parse_args(arguments)
     try:

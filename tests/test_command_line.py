@@ -1,23 +1,34 @@
 """The command line: one line and status 2 for what is wrong, and a live robot that parks when told to stop."""
 import json
 import os
+import re
 import select
+import shlex
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from robot.__main__ import COMMANDS, LATER, main
+from robot.__main__ import COMMANDS, LATER, main, parser_for
+from robot.help_pages import PAGES, PROGRAM
 
 
 @pytest.mark.parametrize("words", [
     ["fly"], ["run", "--body", "ghost"], ["run", "--engine", "oracle"], ["run", "--fast"], ["replay"],
     ["hear", "nowhere"], ["see", "nowhere"], ["move", "nowhere.jsonl"], ["script", "nowhere.yaml"],
     ["replay", "nowhere"], ["run", "--config", "nowhere.toml"],
-    ["run", "--engine", "realtime"], ["calibrate"], ["dashboard"],
+    ["run", "--engine", "realtime"], ["calibrate"], ["dashboard"], [], ["run", "extra"],
+    ["run", "--for", "abc"], ["run", "--for", "-3"], ["run", "--for", "nan"], ["run", "--config", "/"],
+    ["record", "/proc/x"], ["record", __file__], ["record", "out", "--config", "nowhere.toml"],
+    ["demo", "--out", __file__], ["demo", "--seed", "x"], ["script", __file__], ["replay", __file__],
+    ["bench", "--demo", "-1"], ["bench", "--live", "-3"], ["bench", "--minutes", "inf"], ["bench", "--soak", "0"],
+    ["bench", "--jobs", "0"], ["bench", "--listening", "1.5"], ["bench", "--bus", "0"],
+    ["config"], ["config", "--check", "/"], ["config", "--explain", "mind.sead"],
 ])
-def test_a_wrong_request_gets_one_line_and_status_2(words, capsys):
+def test_a_wrong_request_gets_one_line_and_status_2(words, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     try:
         status = main(words)
     except SystemExit as leaving:
@@ -25,6 +36,12 @@ def test_a_wrong_request_gets_one_line_and_status_2(words, capsys):
     said = capsys.readouterr()
     assert status == 2 and said.out == "" and len(said.err.strip().splitlines()) == 1
     assert "Traceback" not in said.err
+    assert sorted(path.name for path in Path.cwd().iterdir()) == []
+
+
+def test_a_mistyped_command_is_guessed(capsys):
+    assert main(["forgt"]) == 2
+    assert "did you mean 'forget'?" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("text", "said"), [
@@ -47,6 +64,23 @@ def test_every_command_explains_itself(command, capsys):
         main([command, "--help"])
     told = " ".join(capsys.readouterr().out.split()).lower()
     assert leaving.value.code == 0 and COMMANDS[command].split(";")[0][1:25].lower() in told
+
+
+EXAMPLES = [line.strip() for page in (PROGRAM, *PAGES.values()) for line in page.splitlines()
+            if re.match(r"  (sudo -u talkover |sudo )?\S*talkover ", line)]
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_an_example_of_the_help_is_a_command_that_is_understood(example):
+    words = shlex.split(re.split(r"   | > ", example)[0])
+    command, *arguments = words[next(i for i, word in enumerate(words) if word.endswith("talkover")
+                                     and words[i - 1] != "-u") + 1:]
+    parser_for(command).parse_args([command, *arguments])
+
+
+def test_every_command_has_examples_in_its_help():
+    assert set(PAGES) == set(COMMANDS)
+    assert all(f"  talkover {command}" in page for command, page in PAGES.items())
 
 
 def test_commands_of_later_say_so(capsys):

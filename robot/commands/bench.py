@@ -2,37 +2,41 @@
 import argparse
 from pathlib import Path
 
-from robot.errors import BadRequest
+from robot.commands.arguments import count, hours, minutes, processes, seconds
 
 ALONE_MINUTES, HEARING_MINUTES = 10.0, 20.0
 BUS_SECONDS = 10.0
+IDLE_SECONDS = 60.0
 FLOOR_STORIES = 8
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tick", action="store_true", help="compute time of a tick by stage, speed of the simulation")
     parser.add_argument("--answers", action="store_true", help="last word to first audio with the engine's true cost")
-    parser.add_argument("--demo", type=int, metavar="SEEDS", help="the demo over so many seeds")
-    parser.add_argument("--alone", type=int, metavar="SEEDS", help="self-interruptions while speaking and moving")
-    parser.add_argument("--listening", type=int, metavar="SEEDS", help="people over the moving robot, with and without "
+    parser.add_argument("--demo", type=count, metavar="SEEDS", help="the demo over so many seeds")
+    parser.add_argument("--alone", type=count, metavar="SEEDS", help="self-interruptions while speaking and moving")
+    parser.add_argument("--listening", type=count, metavar="SEEDS", help="people over the moving robot, with and without "
                         "active listening; twelve interruptions a seed, about 2.5 minutes of one core")
-    parser.add_argument("--floor", type=int, metavar="SEEDS", help="who gets the floor and how fast: interruptions, "
+    parser.add_argument("--floor", type=count, metavar="SEEDS", help="who gets the floor and how fast: interruptions, "
                         "stop words, murmurs, pauses in mid-sentence; eight stories a seed")
-    parser.add_argument("--minutes", type=float,
+    parser.add_argument("--minutes", type=minutes,
                         help=f"of each --alone run (default {ALONE_MINUTES:g}), of all --hearing takes together "
                              f"(default {HEARING_MINUTES:g})")
     bus = parser.add_argument_group("servo bus", "nine emulated servos and the real servo process")
-    bus.add_argument("--bus", type=float, nargs="?", const=BUS_SECONDS, metavar="SECONDS", help="bus cycle and its "
+    bus.add_argument("--bus", type=seconds, nargs="?", const=BUS_SECONDS, metavar="SECONDS", help="bus cycle and its "
                      "lateness on a pty, idle and on a busy machine, with and without real-time priority, beside the "
                      f"official SDK's loop; so long each (default {BUS_SECONDS:g})")
-    bus.add_argument("--faults", type=float, metavar="HOURS", help="random faults in virtual time, at a realistic and "
+    bus.add_argument("--faults", type=hours, metavar="HOURS", help="random faults in virtual time, at a realistic and "
                      "at a hostile rate: jumps, torque lost by our hand, crashes; an hour takes about 3 minutes")
-    parser.add_argument("--live", type=float, metavar="MINUTES", help="the whole robot in real time on a private "
+    parser.add_argument("--live", type=minutes, metavar="MINUTES", help="the whole robot in real time on a private "
                         "PulseAudio, with a room played into its microphones: onset to silence, lost sound")
     service = parser.add_argument_group("service", "what lasts and what heals")
     service.add_argument("--kills", action="store_true", help="each child process is killed while the robot speaks, "
                          "live in the simulated room with emulated servos; about a minute")
-    service.add_argument("--soak", type=float, metavar="HOURS", help="hours of guests, interruptions and failing "
+    service.add_argument("--idle", type=seconds, nargs="?", const=IDLE_SECONDS, metavar="SECONDS", help="processor and "
+                         "memory of each process while nobody speaks, in real time on a private PulseAudio with "
+                         f"emulated servos; so long after the start (default {IDLE_SECONDS:g})")
+    service.add_argument("--soak", type=hours, metavar="HOURS", help="hours of guests, interruptions and failing "
                          "devices in virtual time: drift of latency, memory, files; 1.3 x real time for each of --jobs")
     service.add_argument("--pictures", action="store_true", help="the soak draws and looks at pictures, too")
     hearing = parser.add_argument_group("hearing", "who is heard over the robot's voice and motors")
@@ -43,12 +47,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     hearing.add_argument("--no-telemetry", action="store_true", help="the same takes without commanded speeds")
     hearing.add_argument("--words", action="store_true",
                          help="word errors of the default recogniser, where the text is known")
-    hearing.add_argument("--jobs", type=int, default=1, help="processes (default 1; speed figures want 1)")
+    hearing.add_argument("--jobs", type=processes, default=1, help="processes (default 1; speed figures want 1)")
     hearing.add_argument("--out", type=Path, default=Path("out/hearing"), metavar="DIR",
                          help="for hearing.json and hearing.png (default out/hearing)")
     hearing.add_argument("--set", metavar="KEY=VALUE", action="append", default=[],
                          help="a setting of the hearing stages, such as barge_in.stop_at=5")
-    parser.epilog = "Without options: --tick and --answers."
 
 
 def run(options: argparse.Namespace) -> int:
@@ -61,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
             options.ceiling, options.no_telemetry, options.words, options.jobs, config_with(options.set)))
     if options.bus is not None or options.faults is not None:
         return _bus(options)
-    if options.kills or options.soak is not None:
+    if options.kills or options.soak is not None or options.idle is not None:
         return _service(options)
     if options.live:
         from robot.rig.live_bench import live_figures
@@ -90,15 +93,14 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _service(options: argparse.Namespace) -> int:
+    if options.idle is not None:
+        from robot.service.idle_figures import idle_figures
+        print("\n".join(idle_figures(options.idle)), flush=True)
     if options.kills:
         from robot.service.kill_figures import kill_figures
         print("\n".join(kill_figures()), flush=True)
     if options.soak is not None:
         from robot.service.soak import SoakPlan, soak_figures
-        if not 0 < options.soak <= 1000:
-            raise BadRequest(f"--soak {options.soak:g}: expected more than 0 and at most 1000 hours")
-        if not 1 <= options.jobs <= 64:
-            raise BadRequest(f"--jobs {options.jobs}: expected 1 to 64")
         plan = SoakPlan(options.soak, options.seed, options.jobs, pictures=options.pictures)
         lines, held = soak_figures(plan)
         print("\n".join(lines), flush=True)
@@ -108,9 +110,6 @@ def _service(options: argparse.Namespace) -> int:
 
 def _bus(options: argparse.Namespace) -> int:
     from robot.service.bus_figures import bus_figures, fault_figures
-    for name, value in (("--bus", options.bus), ("--faults", options.faults)):
-        if value is not None and not value > 0:
-            raise BadRequest(f"{name} {value:g}: expected more than 0")
     if options.bus is not None:
         for line in bus_figures(options.bus):
             print(line, flush=True)

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
+from robot.commands.arguments import writable_folder
 from robot.config import header_of
 from robot.interaction.demo import behaviours, demo_scenario, figures
 from robot.interaction.recording import write_stereo
@@ -26,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    writable_folder(options.out)
     began = time.monotonic()
     played = played_demo(options.seed, options.out, options.quiet)
     trace = played.result.trace

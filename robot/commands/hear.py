@@ -27,8 +27,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--residual", metavar="residual.wav", help="every microphone after the linear canceller")
     parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[],
                         help="a setting of the hearing stages, such as barge_in.stop_at=5")
-    parser.epilog = ("Sound at 8 to 192 kHz is resampled. Without a reference channel the robot counts as silent. What "
-                     "is odd about the take, and the health of its microphones, goes to standard error.")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 from robot.commands import run as run_command
+from robot.commands.arguments import writable_folder
 from robot.config import header_of
 from robot.errors import BadRequest
 from robot.tape import NAME, TapeWriter
@@ -17,6 +18,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     if (options.folder / NAME).exists():
         raise BadRequest(f"{options.folder / NAME}: exists, expected a folder without a recording")
+    run_command.config_of(options)                    # what is wrong there is said before a folder is made
+    writable_folder(options.folder)
     print(f"recording sound and words into {options.folder}", file=sys.stderr, flush=True)
     tapes: list[TapeWriter] = []
 

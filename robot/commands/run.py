@@ -11,6 +11,7 @@ from robot.black_box.forgetting import forgetting
 from robot.black_box.recorder import BlackBox
 from robot.bodies.real_time import MIND_PRIORITY, real_time
 from robot.clock import LiveClock
+from robot.commands.arguments import seconds
 from robot.interaction.typed_people import HELP, ORDERS, TypedPerson, conversation
 from robot.live import Live, build_live, stopping
 from robot.live_config import LiveConfig, read_live_config
@@ -45,8 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", type=Path, metavar="FILE", help="TOML; its sections: talkover config --explain")
     parser.add_argument("--body", choices=BODIES, help="what it lives in (default: [run] body, else simulated)")
     parser.add_argument("--engine", choices=ENGINES, help="what answers (default: [run] engine, else embedded)")
-    parser.add_argument("--for", dest="seconds", type=float, metavar="S", help="end after so many seconds")
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--for", dest="seconds", type=seconds, metavar="S", help="end after so many seconds")
     parser.epilog = EPILOG
 
 

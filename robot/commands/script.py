@@ -1,8 +1,8 @@
 """`talkover script FILE.yaml...`: scripted interaction tests in the simulated room."""
 import argparse
-import os
 from pathlib import Path
 
+from robot.commands.arguments import count, writable_folder
 from robot.errors import BadRequest
 from robot.interaction.junit import write_junit
 from robot.interaction.report import lines_of, summary
@@ -10,16 +10,15 @@ from robot.interaction.result import Result
 from robot.interaction.scenario import Scenario, read_scenario
 
 ENGINES = ("embedded", "scripted")
-MOST_REPEATS = 10_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE.yaml", help="a scenario (format: CONTRACTS.md)")
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE.yaml", help="a scenario (format: docs/formats.md)")
     parser.add_argument("--engine", default="embedded", help="what answers: embedded (default) or scripted")
     parser.add_argument("--junit", type=Path, metavar="OUT.xml", help="also write the results as JUnit XML")
     parser.add_argument("--out", type=Path, metavar="DIR",
                         help="of each failed run write a stereo WAV (people left, robot right) and a timeline picture")
-    parser.add_argument("--repeat", type=_repeats, default=1, metavar="N",
+    parser.add_argument("--repeat", type=count, default=1, metavar="N",
                         help="run each scenario N times with seeds S, S+1, ..., and the first seed once more: "
                              "it must give the same to the bit")
 
@@ -73,20 +72,6 @@ def _same_again(first: Result, engine: str) -> bool:
 def _check_writable(path: Path | None, file: Path | None) -> None:
     if path is None:
         return
-    folder = path.parent if path is file else path
     if path is file and path.is_dir():
         raise BadRequest(f"{path}: is a folder, expected a file to write")
-    if folder.exists() and not folder.is_dir():
-        raise BadRequest(f"{folder}: is a file, expected a folder")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadRequest(f"{folder}: cannot be made ({error.strerror}), expected a folder to write to") from error
-    if not os.access(folder, os.W_OK):
-        raise BadRequest(f"{folder}: expected a folder that can be written to")
-
-
-def _repeats(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= MOST_REPEATS:
-        raise argparse.ArgumentTypeError(f"{text!r}: expected a whole number of 1 to {MOST_REPEATS}")
-    return int(text)
+    writable_folder(path.parent if path is file else path)
