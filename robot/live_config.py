@@ -50,6 +50,10 @@ class ServoBusConfig:
     bus: BusSettings = field(default_factory=BusSettings)
     loop: LoopSettings = field(default_factory=LoopSettings)
 
+    def __post_init__(self) -> None:
+        if not self.device:
+            raise ValueError("device: expected a path such as /dev/ttyACM0, found nothing")
+
 
 @dataclass(frozen=True, slots=True)
 class DaemonConfig:
@@ -59,6 +63,10 @@ class DaemonConfig:
     port: int = 8000                 # of its HTTP and WebSocket
     link: LinkSettings = field(default_factory=LinkSettings)
     loop: LoopSettings = field(default_factory=LoopSettings)
+
+    def __post_init__(self) -> None:
+        if not self.host or not 1 <= self.port <= 65535:
+            raise ValueError(f"host, port: expected a name and 1 to 65535, found {self.host!r}, {self.port}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +98,10 @@ def read_live_config(path: Path | None, environment: Mapping[str, str] = os.envi
     sections = get_type_hints(LiveConfig)
     known = [f.name for f in fields(LiveConfig)]
     for section, content in values.items():
+        if section not in known and not isinstance(content, dict):
+            owners = [f"[{name}]" for name in known if section in {f.name for f in fields(sections[name])}]
+            where = f"below {' or '.join(owners)}" if owners else "below a section; talkover config --explain names all"
+            raise BadRequest(f"{path}: {section} = {content!r} stands before the first section, expected it {where}")
         if section not in known:
             raise BadRequest(f"{path}: unknown section [{section}], {nearest(section, known)}")
         if not isinstance(content, dict):

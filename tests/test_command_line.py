@@ -49,6 +49,9 @@ def test_a_mistyped_command_is_guessed(capsys):
     ("[mnd]\nseed = 3\n", "unknown section [mnd], did you mean 'mind'?"),
     ("[mind]\nseed = 'x'\n", "mind.seed: 'x', expected a whole number"),
     ("[mind\n", "expected TOML"),
+    ("body = 'device'\n", "body = 'device' stands before the first section, expected it below [run]"),
+    ("[servo_bus]\ndevice = ''\n", "servo_bus: device: expected a path such as /dev/ttyACM0"),
+    ("[daemon]\nport = -1\n", "daemon: host, port: expected a name and 1 to 65535"),
 ])
 def test_a_config_is_read_strictly(tmp_path, capsys, text, said):
     file = tmp_path / "robot.toml"

@@ -15,8 +15,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--answers", action="store_true", help="last word to first audio with the engine's true cost")
     parser.add_argument("--demo", type=count, metavar="SEEDS", help="the demo over so many seeds")
     parser.add_argument("--alone", type=count, metavar="SEEDS", help="self-interruptions while speaking and moving")
-    parser.add_argument("--listening", type=count, metavar="SEEDS", help="people over the moving robot, with and without "
-                        "active listening; twelve interruptions a seed, about 2.5 minutes of one core")
+    parser.add_argument("--listening", type=count, metavar="SEEDS", help="people over the moving robot, with and "
+                        "without active listening; twelve interruptions a seed, about 2.5 minutes of one core")
     parser.add_argument("--floor", type=count, metavar="SEEDS", help="who gets the floor and how fast: interruptions, "
                         "stop words, murmurs, pauses in mid-sentence; eight stories a seed")
     parser.add_argument("--minutes", type=minutes,
