@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from dialogue.engine import Cue
 from dialogue.floor import ROBOT_SOUNDS, State
-from perception.audio.prosody import NOTHING, Manner, Measure, Utterance
+from perception.audio.manner import NOTHING, Manner, Measure, Utterance
 from perception.people import Person
 from perception.vision.frame import Sight
 

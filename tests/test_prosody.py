@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialogue.cues import Cues
-from perception.audio.prosody import Manner, Measure, Prosody, Utterance
-from perception.audio.sighs import Sigh
+from perception.audio.manner import Manner, Measure, Sigh, Utterance
+from perception.audio.prosody import Prosody
 from perception.people import Person
 from perception.vision.frame import Sight
 from robot.bodies.room import noises

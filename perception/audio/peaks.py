@@ -8,8 +8,8 @@ Indices = NDArray[np.intp]
 
 
 def peaks(values: Values, prominence: float, distance: int) -> Indices:
-    """Indices, in order, of the maxima of values (n,), n > 0, that rise by `prominence` over the saddles to anything higher
-    and have no higher one nearer than `distance`; of a flat top its middle."""
+    """Indices, in order, of the maxima of values (n,), n > 0, that rise by `prominence` over the saddles to anything
+    higher and have no higher one nearer than `distance`; of a flat top its middle."""
     found = _apart(values, _maxima(values), distance)
     return np.array([at for at in found if _prominence(values, at) >= prominence], np.intp)
 

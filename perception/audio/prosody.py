@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from perception.audio.block import BLOCK, Samples
+from perception.audio.manner import NOTHING, Manner, Measure, Utterance
 from perception.audio.peaks import peaks
-from perception.audio.sighs import FRAME_S, Sigh, SighConfig, Sighs
+from perception.audio.sighs import FRAME_S, SighConfig, Sighs
 from perception.audio.voice_frames import FRAME, Batch, Indices, Values, VoiceFrames, joined, smoothed, soft
 
 BATCH = 5                              # blocks that are looked at together: a fifth of the cost, 50 ms late
@@ -33,42 +34,6 @@ class ProsodyConfig:
     clear: float = 8.0                 # dB over the floor at which half is believed
     breathy_hnr: float = 8.0           # dB, harmonics over noise: clear voices have 12 to 20, breathy ones under 8
     least: float = 0.25                # confidence below which nothing is said
-
-
-@dataclass(frozen=True, slots=True)
-class Measure:
-    """value None: abstains."""
-
-    value: float | None = None
-    confidence: float = 0.0            # 0..1
-
-
-@dataclass(frozen=True, slots=True)
-class Utterance:
-    """One run of speech. onset, end in s."""
-
-    onset: float
-    end: float
-    rate: Measure = Measure()          # syllables/s, with pauses
-    articulation: Measure = Measure()  # syllables/s, without
-    pauses: Measure = Measure()        # 0..1, share of silence
-    longest_pause: Measure = Measure()   # s
-    pitch: Measure = Measure()         # Hz, median
-    pitch_end: Measure = Measure()     # semitones/s at the end: below 0 it falls
-    level: Measure = Measure()         # dBFS, of what sounds
-    level_end: Measure = Measure()     # dB/s at the end
-    breathiness: Measure = Measure()   # 0..1
-
-
-@dataclass(frozen=True, slots=True)
-class Manner:
-    """What was learned of how people speak in one step."""
-
-    utterance: Utterance | None = None   # has just ended
-    sigh: Sigh | None = None
-
-
-NOTHING = Manner()
 
 
 class Prosody:

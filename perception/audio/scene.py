@@ -6,7 +6,7 @@ import numpy as np
 
 from calibration.health import Health
 from perception.audio.block import Samples, frozen_samples
-from perception.audio.prosody import NOTHING, Manner
+from perception.audio.manner import NOTHING, Manner
 
 NO_SAMPLES = frozen_samples(np.zeros(0))
 

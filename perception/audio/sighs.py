@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from perception.audio.manner import Sigh
 from perception.audio.voice_frames import Batch, Values, VoiceFrames, joined, smoothed, soft
 
 FRAME_S = 0.01
@@ -29,15 +30,6 @@ class SighConfig:
     fall: float = 6.0              # dB from the loudest to the last sixth
     clear: float = 9.0             # dB over the floor
     certain: float = 0.5           # confidence from which it is told
-
-
-@dataclass(frozen=True, slots=True)
-class Sigh:
-    """A candidate. onset, end in s."""
-
-    onset: float
-    end: float
-    confidence: float              # 0..1
 
 
 class Sighs:
