@@ -66,16 +66,16 @@ class Machine:
 
     def _processes(self, t: float) -> Iterator[ProcessVitals]:
         spent: dict[int, tuple[float, float]] = {}
-        for pid, seconds in self._tree():
+        for pid, seconds in self.tree():
             before = self._spent.get(pid, (t, seconds))
             spent[pid] = (t, seconds)
             passed = t - before[0]
             resident = _words(self.proc / str(pid) / "statm")
-            yield ProcessVitals(self._name(pid), (seconds - before[1]) / passed if passed > 0 else 0.0,
+            yield ProcessVitals(self.name(pid), (seconds - before[1]) / passed if passed > 0 else 0.0,
                                 int(resident[1]) * PAGE if resident else 0, self._descriptors(pid))
         self._spent = spent
 
-    def _tree(self) -> list[tuple[int, float]]:
+    def tree(self) -> list[tuple[int, float]]:
         """(pid, CPU s so far) of the root and all that stem from it."""
         parents: dict[int, int] = {}
         seconds: dict[int, float] = {}
@@ -89,7 +89,7 @@ class Machine:
             ours |= more
         return [(pid, seconds[pid]) for pid in sorted(ours) if pid in seconds]
 
-    def _name(self, pid: int) -> str:
+    def name(self, pid: int) -> str:
         """`mind`, or what its command says: `-m robot.bodies.servo_child 5` is `servo`, a worker is named last."""
         if pid == self.root:
             return "mind"
