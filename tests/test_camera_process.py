@@ -121,7 +121,7 @@ def test_nobody_looks_while_the_robot_sleeps_and_the_first_face_after_it_comes_a
     looking.frames.clear()
     looking.until(lambda e: len(e.frames) == 2)
     asleep = [frame.t_capture for frame in looking.frames]
-    assert asleep[1] - asleep[0] > 1.7                            # of 34 pictures that the source gave, one was looked at
+    assert asleep[1] - asleep[0] > 1.7                            # one of 34 pictures was looked at
     woken = time.monotonic() - looking.camera.start
     looking.camera.pace(20.0)
     looking.until(lambda e: len(e.frames) > 2)
@@ -130,6 +130,7 @@ def test_nobody_looks_while_the_robot_sleeps_and_the_first_face_after_it_comes_a
 
 
 def test_a_missing_camera_is_told_once_and_waited_for(eyes, video, tmp_path):
+    """F63: a setting whose part is missing is told with its reason."""
     late = tmp_path / "late.avi"
     looking = eyes(source=str(late), backoff_s=(0.1, 0.2))
     looking.until(lambda e: e.heard("gone", "cannot be opened"))

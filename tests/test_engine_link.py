@@ -51,6 +51,7 @@ def test_a_refused_key_is_not_tried_again(status):
 
 
 def test_a_server_that_closes_with_1008_at_once_is_left_alone_after_a_few_tries():
+    """F29."""
     made, t, tries = link(), 0.0, 0
     while made.due(t) and tries < 100:
         tries += 1
@@ -155,6 +156,7 @@ def test_a_drop_is_told_and_the_next_turn_is_answered(realtime, code):
 
 
 def test_refused_credentials_end_the_retries_with_one_message(realtime):
+    """F58, over a real socket."""
     robot, served = realtime(fake_realtime.Faults(status=401))
     robot.until(lambda: robot.got(EngineTrouble))
     start = robot.t
@@ -165,6 +167,7 @@ def test_refused_credentials_end_the_retries_with_one_message(realtime):
 
 
 def test_a_1008_loop_ends_with_one_message(realtime):
+    """F29, over a real socket: attempts are bounded, and the turn is answered with the reason."""
     robot, served = realtime(fake_realtime.Faults(close_after=-1, close_code=1008))
     robot.until(lambda: any("not tried again" in trouble.reason for trouble in robot.got(EngineTrouble)))
     start = robot.t

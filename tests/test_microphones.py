@@ -87,6 +87,7 @@ def test_nobody_is_turned_over_without_a_majority_or_a_common_sound():
 
 
 def test_all_dead_is_told_of_the_array():
+    """F34: by the signal, whatever the card says of itself."""
     sound = good()
     sound[:, BAD] = 0
     told = checked(sound)[2]

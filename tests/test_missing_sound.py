@@ -31,6 +31,7 @@ def silenced():
 
 
 def test_speech_ends_and_the_turn_closes_though_no_sound_comes(silenced):
+    """F36, of the whole robot: nothing comes any more, not even silence."""
     at = {event.name: event.t for _, tick in silenced for event in tick.events if event.t > 2.0}
     assert not any(inputs.audio for inputs, _ in silenced if inputs.t > 2.05)
     assert 2.0 < at["speech_end"] < 3.0

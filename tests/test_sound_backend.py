@@ -31,6 +31,7 @@ def test_a_name_or_a_part_of_it_finds_the_device():
 
 
 def test_a_missing_device_is_never_replaced_by_another():
+    """F33: a default device is there."""
     with pytest.raises(DeviceTrouble, match="no input device named 'xvf3800'; there is HDA Intel"):
         chosen((LAPTOP, SPEAKER), "xvf3800", 1, True)
     with pytest.raises(DeviceTrouble, match="no default output device; there is none"):

@@ -27,6 +27,7 @@ def test_channels_are_picked_in_order_and_cut_to_10_ms():
 
 @pytest.mark.parametrize(("rate_hz", "channels"), [(48000, 2), (16000, 2), (44100, 5), (8000, 1), (96000, 8)])
 def test_a_tone_keeps_pitch_and_duration_at_any_format(rate_hz, channels):
+    """F37, F39: rate, channels and type are converted each for itself, at equal rates too."""
     capture = Capture(SoundDeviceConfig(microphones=(channels - 1,)), rate_hz, 0.0)
     sound = np.zeros((rate_hz, channels), np.float32)
     sound[:, channels - 1] = np.sin(2 * np.pi * 440 * np.arange(rate_hz) / rate_hz)

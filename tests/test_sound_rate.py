@@ -19,6 +19,7 @@ def tone(rate_hz: int, hertz: float, seconds: float = 0.5) -> np.ndarray:
 @pytest.mark.parametrize("rate_hz", RATES)
 @pytest.mark.parametrize("outwards", [False, True])
 def test_a_tone_stays_in_place_and_level(rate_hz, outwards):
+    """F39: any rate of a device stands behind 16 kHz, both ways."""
     source, target = (16000, rate_hz) if outwards else (rate_hz, 16000)
     out = RateConverter(1, source, target).step(tone(source, 1000.0))
     wanted = tone(target, 1000.0)[:, :out.shape[1]]

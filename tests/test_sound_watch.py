@@ -53,6 +53,7 @@ def test_an_ended_stream_is_told_at_once():
 
 
 def test_zeros_are_a_fault_only_while_something_could_be_heard():
+    """F34."""
     w = watch()
     assert w.verdict(0.1, 1, 1, BOTH, 10.0, False) is None
     assert w.verdict(0.2, 2, 2, BOTH, 2.9, True) is None

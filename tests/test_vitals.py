@@ -80,6 +80,7 @@ def test_where_each_level_begins(value, level):
 
 
 def test_late_ticks_count_and_a_hiccup_does_not():
+    """F59: a starved board; the steps go down one by one, pictures first (test_what_each_level_leaves_out)."""
     machine = Degradation()
     assert lived(machine, 20, late=lambda t: 3.0 if t < 9.0 or 14.0 <= t < 14.3 else 0.0001) == []
     assert lived(machine, 20, 20, late=lambda t: 0.02 if round(t * 100) % 5 < 3 else 0.0)[-1][1] == "voice_only"
