@@ -172,7 +172,7 @@ def check(path: Path) -> None:
     except sqlite3.DatabaseError as error:
         raise Unfit(str(error)) from error
     if found != "ok":
-        raise Unfit(f"broken: {found}")
+        raise Unfit(f"broken: {found.splitlines()[-1]}")
 
 
 def files_of(path: Path) -> list[Path]:

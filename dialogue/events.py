@@ -2,7 +2,7 @@
 
 Names (CONTRACTS.md): speech_start, speech_end, turn_candidate, turn_committed, duck, release, barge_in, reply_start,
 reply_end, reply_superseded, tool. Beyond the contract: turn_dropped, transcript, reply_resumed, heard_text,
-stale_clause, cue, engine, holds_still; of the mind: health, refused.
+stale_clause, cue, engine, holds_still, sleeps; of the mind: health, refused.
 """
 from dataclasses import dataclass
 

@@ -66,6 +66,12 @@ def test_of_ten_no_five_only_five_happens(gap, slow):
         assert done(run) == [("set_volume", {"percent": "50"})] and volumes(run) == [None, 0.5]
 
 
+def test_a_long_correction_is_waited_for():
+    run = talk((0.5, 1.5, "set the volume to ten."), (2.0, 5.0, "no, I am sorry, what I really meant is five."),
+               faults=Faults(slow=1.0), until=9.0)
+    assert done(run) == [("set_volume", {"percent": "50"})]
+
+
 class Doubtful(Talk):
     """Between `begin` and `end` (s) somebody rather speaks than not, but the ears are not sure yet."""
 

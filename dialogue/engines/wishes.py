@@ -134,8 +134,8 @@ def hear_me(talk: Companion, said: Said, found: re.Match[str]) -> str:
 
 
 WISHES: Table = table(
-    (r"\bvolume (?:up |down )?(?:to |at |on )?(?P<value>(?:a |one )?[a-z]+(?: (?!percent)[a-z]+)?|[0-9]+)(?P<percent> percent)?$",
-     volume_set),
+    (r"\bvolume (?:up |down )?(?:to |at |on )?(?P<value>(?:a |one )?[a-z]+(?: (?!percent)[a-z]+)?|[0-9]+)"
+     r"(?P<percent> percent)?$", volume_set),
     (r"\b(speak|talk) (up|louder)\b|\b(a bit |a little |much )?louder( please)?$|\bvolume up\b"
      r"|\bturn (it|yourself|the volume) up\b|\b(you are|you're) too (quiet|low)\b", louder),
     (r"\b(quieter|softer|lower)( please)?$|\b(speak|talk) (more )?(quietly|softly|quieter|softer|lower)\b"
