@@ -2,7 +2,8 @@
 
 TALKOVER_SECTION_KEY (all sections, then the key, in capitals: TALKOVER_SERVO_BUS_DEVICE) and a file
 talkover_SECTION_KEY in $CREDENTIALS_DIRECTORY (in lower case; man 5 systemd.exec, LoadCredential) each set one key.
-A credential goes before the environment, the environment before the file.
+A credential goes before the environment, the environment before the file. A credential that some `key_from` names is a
+key of a service, no setting.
 """
 import copy
 import tomllib
@@ -23,6 +24,8 @@ def overlaid(values: Mapping[str, Any], keys: Iterable[Key], environment: Mappin
     result: dict[str, Any] = copy.deepcopy(dict(values))
     for name, text, place in (*_variables(environment), *_credentials(environment)):
         if name not in known:
+            if name in _names_of_secrets(result, known.values()):
+                continue
             raise BadRequest(f"{place}: sets no known key, {_near(name, known)}")
         key = known[name]
         section = result
@@ -32,6 +35,12 @@ def overlaid(values: Mapping[str, Any], keys: Iterable[Key], environment: Mappin
                 raise BadRequest(f"{place}: {part} in the file is no section")
         section[key.path[-1]] = checked(key.hint, _value(key.hint, text), place)
     return result
+
+
+def _names_of_secrets(values: Mapping[str, Any], keys: Iterable[Key]) -> set[str]:
+    """What the `key_from` of each section is set to, or is by default."""
+    sections = ((key, values.get(key.path[0], {})) for key in keys if key.path[-1] == "key_from" and len(key.path) == 2)
+    return {str(section.get("key_from", key.default)).upper() for key, section in sections if isinstance(section, dict)}
 
 
 def _variables(environment: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dialogue.engines.secrets import secret
 from robot.__main__ import main
 from robot.config_keys import Key, explanations, keys_of, toml
 from robot.config_text import default_file, explained
@@ -157,3 +158,15 @@ def test_a_key_knows_its_unit():
 def test_the_program_writes_the_default_file():
     done = subprocess.run([sys.executable, "-m", "robot", "config", "--default"], capture_output=True, text=True)
     assert done.returncode == 0 and done.stdout == default_file()
+
+
+def test_the_key_of_a_service_may_lie_among_the_credentials_of_the_service(tmp_path):
+    """systemd puts `talkover_` before the name of each file of the folder (LoadCredential of the unit)."""
+    (tmp_path / "talkover_openai_api_key").write_text("a key\n")
+    (tmp_path / "talkover_mind_seed").write_text("5\n")
+    environment = {"CREDENTIALS_DIRECTORY": str(tmp_path)}
+    config = read_live_config(None, environment)
+    assert config.mind.seed == 5 and secret(config.realtime.key_from, environment) == "a key"
+    (tmp_path / "talkover_openai_apikey").write_text("a key\n")
+    with pytest.raises(BadRequest, match="sets no known key"):
+        read_live_config(None, environment)
