@@ -11,7 +11,7 @@ from robot.service.soak_report import Lived, growth, mean_own, share_lines, slop
 from robot.service.trend import Trend
 
 DENSE = LifeConfig(acts=1.5, faults=5.0, longest=3.0, day=16.0, night=6.0, stirs=2.0)
-PLAN = SoakPlan(36 / 3600, seed=5, engine="scripted", firmware=(STANDARD,), periods=4, life=DENSE)
+PLAN = SoakPlan(36 / 3600, seed=5, engine="scripted", pictures=0.0, firmware=(STANDARD,), periods=4, life=DENSE)
 
 
 @pytest.fixture(scope="module")

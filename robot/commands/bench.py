@@ -37,8 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                          "memory of each process while nobody speaks, in real time on a private PulseAudio with "
                          f"emulated servos; so long after the start (default {IDLE_SECONDS:g})")
     service.add_argument("--soak", type=hours, metavar="HOURS", help="hours of guests, interruptions and failing "
-                         "devices in virtual time: drift of latency, memory, files; 1.3 x real time for each of --jobs")
-    service.add_argument("--pictures", action="store_true", help="the soak draws and looks at pictures, too")
+                         "devices in virtual time: drift of latency, memory, files; 3 x real time for each of --jobs")
+    service.add_argument("--pictures", action="store_true", help="the soak draws ten pictures a second, not 3")
     hearing = parser.add_argument_group("hearing", "who is heard over the robot's voice and motors")
     hearing.add_argument("--hearing", action="store_true", help="the table of hearing, with a picture and hearing.json")
     hearing.add_argument("--takes", type=Path, metavar="DIR", help="takes with truth.json (default: drawn ones)")
@@ -100,8 +100,9 @@ def _service(options: argparse.Namespace) -> int:
         from robot.service.kill_figures import kill_figures
         print("\n".join(kill_figures()), flush=True)
     if options.soak is not None:
-        from robot.service.soak import SoakPlan, soak_figures
-        plan = SoakPlan(options.soak, options.seed, options.jobs, pictures=options.pictures)
+        from robot.service.soak import ALL_PICTURES, LEAN_PICTURES, SoakPlan, soak_figures
+        pictures = ALL_PICTURES if options.pictures else LEAN_PICTURES
+        plan = SoakPlan(options.soak, options.seed, options.jobs, pictures=pictures)
         lines, held = soak_figures(plan)
         print("\n".join(lines), flush=True)
         return 0 if held else 1

@@ -2,7 +2,7 @@
 
 One process lives one share of the hours. Virtual time makes the same life on every machine; resident memory, open files
 and the compute time of a tick are this machine's. Every tick of every hour is a whole one: microphones, hearing,
-people, dialogue, motion, the servo bus in bytes and the engine, in nights too.
+people, dialogue, motion, the servo bus in bytes and the engine, in nights too. Only pictures are fewer than a camera's.
 """
 import gc
 import time
@@ -20,6 +20,7 @@ from dialogue.engines.recogniser import Recogniser
 from dialogue.engines.remembering import Remembering
 from dialogue.engines.scripted import tone_voice
 from dialogue.engines.voice import Voice
+from robot.bodies.room.camera import CameraConfig
 from robot.bodies.room.room import RoomConfig
 from robot.bodies.simulated import SimulatedBody
 from robot.build import body_of, build_mind
@@ -32,10 +33,12 @@ from robot.runtime import run
 from robot.service.soak_gauge import Gauge, Period
 from robot.service.soak_life import PEOPLE, Life, LifeConfig
 from robot.service.soak_report import Lived, period_line, share_lines, unmet
+from robot.service.vitals import VitalsConfig
 from robot.simulation import ONE_MICROPHONE, DetectorHandler, detector_trouble
 from robot.worker import InlineWorker
 
 RAW, STANDARD = "four raw microphones", "one microphone and the direction register"
+LEAN_PICTURES, ALL_PICTURES = VitalsConfig().lean_fps, CameraConfig().fps    # a second
 PACE = {RAW: 1.0, STANDARD: 1.35}     # of the machine, against each other: measured; shares shall end together
 
 
@@ -47,7 +50,7 @@ class SoakPlan:
     seed: int = 1
     jobs: int = 1
     engine: Literal["embedded", "scripted"] = "embedded"
-    pictures: bool = False        # drawn and looked at: a fifth of the time
+    pictures: float = LEAN_PICTURES   # a second, drawn and searched for faces; 0: none
     firmware: tuple[str, ...] = (RAW, STANDARD)    # of the shares, in turn
     periods: int = 8              # measurements of each share
     life: LifeConfig = field(default_factory=LifeConfig)
@@ -80,8 +83,8 @@ def live(share: Share, told: Callable[[str], None] = lambda line: None) -> Lived
                                    lambda: scripted_engine(words, tone_voice))
     detector = (InlineWorker(DetectorHandler, cancels=lambda request, running: False, trouble=detector_trouble)
                 if plan.pictures else None)
-    body = SimulatedBody(RoomConfig(recording_s=1.0, register=standard), PEOPLE, InlineWorker(faulty(plain, faults)),
-                         detector, seed, model=body_of(config))
+    room = RoomConfig(recording_s=1.0, register=standard, camera=CameraConfig(fps=plan.pictures or CameraConfig().fps))
+    body = SimulatedBody(room, PEOPLE, InlineWorker(faulty(plain, faults)), detector, seed, model=body_of(config))
     mind = build_mind(config, body.model)
     life = Life(body, faults, words, np.random.default_rng([seed, 81]), plan.life)
 
@@ -118,8 +121,7 @@ def _aloud(share: Share) -> Lived:
 def soak_figures(plan: SoakPlan) -> tuple[list[str], bool]:
     """All shares, what drifted, and whether all held. Each stretch is printed as it ends: hours pass until all have."""
     shares = shares_of(plan)
-    pictures = "with pictures drawn and searched for faces" if plan.pictures else "no pictures (--pictures draws them)"
-    print(f"soak: {plan.hours:g} h of life, engine {plan.engine}, {pictures}", flush=True)
+    print(f"soak: {plan.hours:g} h of life, engine {plan.engine}, {plan.pictures:g} pictures a second", flush=True)
     for share in shares:
         print(f"  seed {share.seed}: {share.hours:.2f} h with {share.firmware}", flush=True)
     if plan.jobs == 1:
