@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import cv2
 import numpy as np
@@ -15,6 +16,7 @@ from robot.bodies.camera_config import CameraDeviceConfig
 from robot.bodies.camera_process import CameraProcess
 from robot.errors import BadRequest
 from robot.settings import filled
+from robot.worker_child import EXPENDABLE
 
 LIMIT_S = 60.0
 
@@ -70,6 +72,7 @@ def test_a_face_is_seen_the_file_begins_again_and_a_killed_process_comes_back(ey
     looking = eyes(source=str(video), fps=20.0, backoff_s=(0.1, 0.2))
     looking.until(lambda e: len(e.frames) > 45)                   # more than the file has
     assert looking.heard("ok", "sees by")
+    assert int(Path(f"/proc/{looking.camera.child.pid}/oom_score_adj").read_text()) == EXPENDABLE
     seen = [f for f in looking.frames if f.faces]
     assert len(seen) > 40
     x, y, width, height = seen[-1].faces[0].box

@@ -11,6 +11,7 @@ from robot.bodies.array_worker import ArraySettings, array_process
 from robot.bodies.device_child import DeviceSetup, serve
 from robot.bodies.device_process import DeviceProcess
 from robot.channel import Channel
+from robot.service.vitals import VitalsConfig
 
 PATIENCE_S = 60.0
 
@@ -59,12 +60,12 @@ def test_a_death_is_told_once_and_healed(process):
     assert not process.child.deaths > 1
 
 
-def test_one_that_dies_again_and_again_is_told_once(tmp_path):
+def test_one_that_dies_again_and_again_is_told_until_it_counts_as_failing_and_then_no_more(tmp_path):
     process = DeviceProcess("part", DeviceSetup("tests.device_loops:Broken", str(tmp_path / "log"), time.monotonic()))
     process.child.backoff_s = (0.0, 0.0)
-    found = until(process, lambda f: process.child.deaths >= 3)
+    found = until(process, lambda f: process.child.deaths >= 6)
     process.close()
-    assert [(h.part, h.level) for h in found] == [("part", "gone")]
+    assert [(h.part, h.level) for h in found] == [("part", "gone")] * VitalsConfig().deaths
 
 
 def test_one_that_hangs_is_ended_and_begun_again(tmp_path, monkeypatch):

@@ -14,7 +14,7 @@ from robot.bodies.sound_config import SoundDeviceConfig
 EARS, MOUTH = SoundDevice(0, "ears", 1, 0, 16000), SoundDevice(1, "mouth", 0, 1, 44100)
 WAY_S = 0.05               # from the loudspeaker's device to the microphones' hand-over
 REPLY_S, PAUSE_S = 4.0, 2.0
-STEP = np.float32(1e-5)    # each block of a reply is constant, and so much louder than the one before: it tells its number
+STEP = np.float32(1e-5)    # each block of a reply is constant and so much louder than the one before: its number
 
 
 class Crystals:

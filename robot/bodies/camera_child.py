@@ -19,6 +19,7 @@ from perception.vision.detector import Picture, RetinaFace
 from perception.vision.finder import FaceFinder
 from robot.bodies.camera_config import CameraDeviceConfig
 from robot.channel import Channel
+from robot.worker_child import EXPENDABLE
 
 PART = "camera"
 BEAT_S = 0.5               # between two signs of life when nothing is seen
@@ -190,6 +191,7 @@ class CameraChild:
 def main() -> None:
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(variable, "1")
+    Path("/proc/self/oom_score_adj").write_text(str(EXPENDABLE))
     signal.signal(signal.SIGINT, signal.SIG_IGN)        # a Ctrl-C is the parent's to answer
     channel = Channel(socket.socket(fileno=int(sys.argv[1])))
     setup: CameraSetup | None = channel.first()

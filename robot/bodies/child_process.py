@@ -10,6 +10,7 @@ from calibration.health import Health
 from robot.channel import Channel
 
 LASTS_S = 30.0             # of life after which a death counts as the first again
+MOST_TOLD = 3              # deaths in a row without a sign of life: so many lower the level (VitalsConfig.deaths)
 
 
 @dataclass
@@ -32,6 +33,7 @@ class ChildProcess:
     _again_at: float = 0.0
     _pause: float = 0.0
     _gone: str | None = None           # why, as it was told; None: it works
+    _repeated: int = 0                 # times that this was told
     _told: list[Health] = field(default_factory=list)
 
     @property
@@ -85,7 +87,8 @@ class ChildProcess:
         self._pause = first if now - self._began > LASTS_S else min(max(first, 2 * self._pause), longest)
         self._again_at = now + self._pause
         why = why or f"ended with status {self.status}"
-        if why != self._gone:              # one that dies again and again is told once
+        self._repeated = self._repeated + 1 if why == self._gone else 1
+        if self._repeated <= MOST_TOLD:    # one that dies for ever fills no log
             self._gone = why
             self._told.append(Health(now - self.start, self.part, "gone", f"{why}; it is started again"))
 
