@@ -5,7 +5,7 @@ The pause alone decides late; the words recognised ahead decide earlier (complet
 from dataclasses import dataclass
 from typing import Literal
 
-from dialogue.words import completeness, is_echo, is_empty, is_hum, is_murmur, is_stop, may_be_stop
+from dialogue.words import completeness, is_echo, is_empty, is_hum, is_made_up, is_murmur, is_stop, may_be_stop
 from perception.audio.scene import SoundScene
 
 Kind = Literal["commit", "murmur", "empty", "echo", "hush"]
@@ -34,10 +34,11 @@ class TurnConfig:
     gone_for: float = 0.35         # s: ... the two halves of "mm-hmm" are 0.2 s apart
     murmur_longest: float = 2.0    # s: a longer hum wants the floor ("mm-hmm" lasts 0.4 to 0.9, its evidence 1 s more)
     murmur_hum: float = 0.5        # 0..1, highest hum of a sound without words that was a murmur
-    sure_hum: float = 0.85         # 0..1, a closed mouth (simulated room: "mm-hmm" begins at 0.95, "no" has 0.7)
-    word_hum: float = 0.5          # 0..1, below it a hum has turned into words
+    sure_hum: float = 0.6          # 0..1, a closed mouth: 9 of 10 hums over the robot reach it at once, 3 % of words
+    word_hum: float = 0.4          # 0..1, below it a hum has turned into words
     settle: float = 0.15           # s after a confirmed voice before its absence is believed
     wordless: float = 0.45         # s from onset to end: a voice that long said something, even if no word was made out
+    edges: float = 0.15            # s by which the voice found is shorter than its words, at most
     call: float = 1.4              # s from onset to end: "stop stop" lasts 0.9 s, evidence of it up to 0.5 s longer
 
 
@@ -137,7 +138,8 @@ class Turns:
         config, guess = self.config, turn.guess
         if guess is None:
             return "commit", config.unrecognised, "paused, no words yet"
-        long = turn.last_voice - turn.onset >= config.wordless
+        span = turn.last_voice - turn.onset
+        long = span >= config.wordless
         hums = is_empty(guess) and turn.hum >= config.murmur_hum and not context.asked
         if hums and (context.interrupted or not long):
             return "murmur", config.complete, "hums"
@@ -152,6 +154,8 @@ class Turns:
             return "commit", config.stop, "stop word"
         if is_echo(guess, context.said):
             return "echo", config.complete, "the robot's own words"
+        if context.interrupted and is_made_up(guess, span + config.edges):
+            return "murmur", config.complete, "too many words for so short a sound"
         if (is_hum(guess) or (context.interrupted and is_murmur(guess))) and not context.asked:
             return "murmur", config.complete, "only listens"
         paced = config.pace_share * self._pace

@@ -13,10 +13,18 @@ def _set(words: str) -> frozenset[str]:
 # A sentence that ends in one of these goes on.
 OPEN_ENDS = _set("""a an and about as at because but by for from her his i if in into is are was were it's i'm like mean
     meant my nor of on or our so than that the their then to um uh er erm well what when where which while who whose
-    why how with without your""")
+    why how with without your said says""")
+# Two words that want an object or a verb behind them, whatever the recogniser's punctuation says.
+OPEN_PAIRS = frozenset(f"{first} {last}" for firsts, lasts in (
+    ("tell give show bring get find send ask buy read sing told said let", "me us him them you"),
+    ("can could would will do did does should may might", "you we he she they"),
+    ("to", "hear see have get tell say make find take give buy"),
+    ("i you we they he she", "want need must said told"),
+    ("would i'd you'd we'd they'd", "like love want")) for first in firsts.split() for last in lasts.split())
+FRONTED = _set("what who whom which where when why how")   # the object stands in front: "what can you tell me?"
 NEVER_LAST = _set("a an and but because or the um uh er erm")
 # Sounds of somebody who listens, and words that mean no more than that when they are all that was said.
-HUMS = _set("mm mmm hm hmm mhm mmhm mmhmm mhmm uhhuh uh huh ah aha oh ooh um hum em hem m")
+HUMS = _set("mm mmm hm hmm mhm mmhm mmhmm mhmm uhhuh uhuh uh huh ah aha oh ooh um hum em hem m")
 MURMURS = HUMS | _set("""yeah yes yep yup right okay ok sure really wow nice cool great good true exactly indeed see i
     interesting funny lovely fine alright all""")
 STOPS = _set("stop wait no quiet enough silence halt shush")
@@ -24,6 +32,7 @@ WHOLE_ALONE = STOPS | _set("yes yeah hello hi hey thanks goodbye bye okay sure p
 WHOLE_PAIRS = frozenset({"go on", "carry on", "come on", "hold on", "hang on", "come in", "i am", "you are", "it is"})
 CORRECTION = re.compile(r"^(oh |uh |um )?((no|wait|sorry|actually|hang on|hold on)\b.*\b(mean|meant|rather|instead)\b|"
                         r"i mean\b|i meant\b|no no\b|wait\b|no wait\b|scratch that\b|not that\b)")
+FASTEST = 25.0      # letters a second; talk has 12 to 18. A recogniser makes whole sentences of a murmur
 LIKE_STOP = 0.75    # of the letters in common: one of four wrong, one too many or too few
 ECHO_SHARE = 0.75   # of the words; a recogniser gets about one in ten wrong on the clean residue, more on an echo
 
@@ -35,6 +44,11 @@ def words_of(text: str) -> list[str]:
 
 def is_empty(text: str) -> bool:
     return not words_of(text)
+
+
+def is_made_up(text: str, seconds: float) -> bool:
+    """More words than anybody says in a voice of that length: the recogniser's own."""
+    return len("".join(words_of(text))) > FASTEST * seconds
 
 
 def is_hum(text: str) -> bool:
@@ -74,6 +88,8 @@ def completeness(text: str) -> Completeness:
         return "complete"
     asks = text.rstrip().endswith("?")  # "where are you from?" is whole
     if words[-1] in (NEVER_LAST if asks else OPEN_ENDS) or text.rstrip().endswith(("...", "…", ",", "-")):
+        return "incomplete"
+    if " ".join(words[-2:]) in OPEN_PAIRS and words[0] not in FRONTED:
         return "incomplete"
     if len(words) == 1:
         return "complete" if words[0] in WHOLE_ALONE else "unsure"

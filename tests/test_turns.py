@@ -16,6 +16,8 @@ INTERRUPTED = Context(interrupted=True, said="and in the night it counted its sc
     ("Where are you from?", "complete"), ("Go on.", "complete"),
     ("I would like to have the", "incomplete"), ("I went there and.", "incomplete"), ("No, I meant", "incomplete"),
     ("Well, um...", "incomplete"), ("Could you,", "incomplete"),
+    ("Could you tell me?", "incomplete"), ("I would like to hear.", "incomplete"), ("Let us", "incomplete"),
+    ("What can you tell me?", "complete"), ("What do you want?", "complete"),
     ("tell me a story", "unsure"), ("Blue.", "unsure"), ("", "unsure"),
 ])
 def test_completeness(text, expected):
@@ -51,6 +53,17 @@ def spoken(turns, begin, end, t_end=None):
         turns.hear(t, SoundScene(t, speech=begin <= t <= end, onset=begin, evidence=5.0))
         index += 1
 
+
+
+def test_a_sentence_made_of_a_murmur_is_one():
+    """Whisper makes whole sentences of "uh-huh" over the robot's voice; nobody speaks that fast."""
+    for words, kind in (("I would like to hear a long story.", "murmur"), ("Not now.", "commit")):
+        turns = Turns()
+        spoken(turns, 1.0, 1.35)
+        spoken(turns, 1.36, 1.3, 1.56)
+        open_turn = turns.candidate(1.6)
+        turns.guess(open_turn.turn, words)
+        assert turns.verdict(2.2, INTERRUPTED).kind == kind
 
 
 def committed_after(guess, context=NEW, guess_at=0.3):

@@ -102,7 +102,7 @@ class Ears:
         likelihood = 1 / (1 + math.exp(-self._barge_in.duck_score))
         bearing = self._bearing(block.t, front, likelihood, poses)
         speaks = self._speech.speaks or self._barge_in.state != "clear"
-        hum = self._hum.step(evidence.masked_bands, evidence.voiced, speaks)
+        hum = self._hum.step(evidence.beam_excess, evidence.voiced, speaks)
         manner = self._prosody.step(block.t, evidence.clean, self._speech.speaks, max(motors, 0.5 if plays else 0.0))
         heard: tuple[Heard, ...] = (*((decided,) if decided else ()), *changed)
         power = float(evidence.clean @ evidence.clean) / BLOCK

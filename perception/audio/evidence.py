@@ -55,7 +55,7 @@ class Evidence:
     clean: Samples                   # (160,) a microphone or the beam, masked gently: for speech recognition
     voiced: float                    # 0..1 periodicity of the masked residual
     motors: float                    # 0..1, share of motors in the expected noise
-    masked_bands: Powers             # (BANDS,) power left after the mask
+    beam_excess: Powers              # (BANDS,) log10 of the beam over all that is expected
     above_floor: float               # log10 of the residual over the noise floor, in the two bands where it is most
 
 
@@ -76,7 +76,6 @@ class _Beam:
     spectrum: Spectra    # (BINS,)
     gain: Powers         # (BINS,) that leaves what is not the robot's own noise
     excess: Powers       # (BANDS,)
-    bands: Powers        # (BANDS,) power left after the mask
 
 
 class EvidenceStreams:
@@ -141,7 +140,8 @@ class EvidenceStreams:
         ]).astype(np.float32)
         self._blocks += 1
         return Evidence(streams, masked, clean, float(strength[0]),
-                        float(motors.sum() / total.sum()), beam.bands, math.log10(float(over_floor.max()) + 1e-9))
+                        float(motors.sum() / total.sum()), streams[BANDS:2 * BANDS],
+                        math.log10(float(over_floor.max()) + 1e-9))
 
     def _coherence(self, residual: Spectra, echo: Spectra, residual_power: Powers, echo_power: Powers,
                    mean: Powers) -> Powers:
@@ -160,7 +160,7 @@ class EvidenceStreams:
         bins[USED] *= self._whitening.passed
         power = squared(spectrum)
         gain, excess = self._mask(power, bins)
-        return _Beam(spectrum, gain, excess, in_bands(power * gain**2))
+        return _Beam(spectrum, gain, excess)
 
     def _mask(self, power: Powers, expected: Powers) -> tuple[Powers, Powers]:
         """Gain (BINS,) that leaves of power (BINS,) what is not expected (BINS,), and the excess (BANDS,)."""

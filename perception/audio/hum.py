@@ -1,49 +1,79 @@
-"""How much an utterance is like a closed-mouth hum: voiced, with hardly anything above 900 Hz."""
+"""How much an utterance is like a closed-mouth hum ("mm-hmm"): which bands rose over what was expected, and how far.
+
+A logistic regression on the running utterance's mean and highest excess of each band: a closed mouth hardly ever lifts
+the bands above 900 Hz, a word does within two sounds. Trained over the robot's own voice, whose left-over echo fills
+just these bands (training/hums.py; figures in training/README.md).
+"""
+from collections import deque
 from dataclasses import dataclass
+from importlib.resources import files
 
 import numpy as np
 
-from perception.audio.spectrum import BAND_CENTRES_HZ, Powers
+from perception.audio.spectrum import BANDS, Powers
+
+UNVOICED = 0.05       # weight of an unvoiced block in the mean
+FADE = 0.96           # of the mean per block: a word after a hum counts after a quarter of a second
+BEFORE = 8            # blocks before the evidence stood that belong to the utterance: the mean that decides is 100 ms
 
 
 @dataclass(frozen=True, slots=True)
 class HumConfig:
-    """Open vowels hold the band above 900 Hz at -5 to -18 dB of that below, a closed mouth at -25 or less."""
+    """When something is said at all."""
 
-    high_from: float = 900.0      # Hz
-    middle_db: float = -19.0      # high over low at which a hum is as likely as a word
-    width_db: float = 3.0         # of the soft step
-    voiced_from: float = 0.35     # periodicity of a voiced block
-    least_blocks: int = 8         # of voiced sound before anything is said
-    forget: float = 0.97          # per block without evidence: the next utterance starts anew
+    least_blocks: int = 8         # of the utterance, once evidence stands
+
+
+class Track:
+    """Mean and highest excess of the blocks of an utterance."""
+
+    def __init__(self) -> None:
+        self._sum = np.zeros(BANDS, np.float32)
+        self._most = np.full(BANDS, -2.0, np.float32)
+        self._weight = 1e-6
+
+    def add(self, excess: Powers, weight: float) -> None:
+        """excess (BANDS,) log10; weight: 0..1, periodicity."""
+        weight = max(weight, UNVOICED)
+        self._sum *= np.float32(FADE)
+        self._sum += np.float32(weight) * excess
+        self._weight = FADE * self._weight + weight
+        np.maximum(self._most, excess, out=self._most)
+
+    def features(self) -> Powers:
+        """(2 * BANDS,)"""
+        return np.concatenate([self._sum / np.float32(self._weight), self._most])
 
 
 class Hum:
-    """Sums of the running utterance."""
+    """Follows the running utterance."""
 
     def __init__(self, config: HumConfig = HumConfig()):
         self.config = config
-        self._high = config.high_from < BAND_CENTRES_HZ
-        self.reset()
+        with (files("perception.audio") / "models" / "hum.npz").open("rb") as file:
+            model = np.load(file)
+            self._bias, self._weights = float(model["bias"]), model["weights"]
+        self._before: deque[tuple[Powers, float]] = deque(maxlen=BEFORE)
+        self._track: Track | None = None
+        self._blocks = 0
 
-    def reset(self) -> None:
-        self._low_power = self._high_power = 0.0
-        self._voiced = self._blocks = 0
+    def step(self, excess: Powers, voiced: float, speaks: bool) -> float:
+        """excess (BANDS,) log10 of the beam over all that is expected; voiced 0..1; speaks: evidence stands.
 
-    def step(self, bands: Powers, voiced: float, speaks: bool) -> float:
-        """bands (BANDS,) of the masked residual; voiced 0..1; speaks: evidence stands. Returns 0..1."""
-        config = self.config
+        Returns 0..1, from 0.5 on rather a hum than a word.
+        """
         if not speaks:
-            if self._blocks:
-                self.reset()
+            self._track, self._blocks = None, 0
+            self._before.append((excess, voiced))
             return 0.0
+        if self._track is None:
+            self._track = Track()
+            for before in self._before:
+                self._track.add(*before)
+            self._before.clear()
+        self._track.add(excess, voiced)
         self._blocks += 1
-        if voiced > config.voiced_from:
-            self._voiced += 1
-            self._high_power += float(bands[self._high].sum())
-            self._low_power += float(bands[~self._high].sum())
-        if self._voiced < config.least_blocks:
+        if self._blocks < self.config.least_blocks:
             return 0.0
-        ratio_db = 10 * np.log10((self._high_power + 1e-12) / (self._low_power + 1e-12))
-        closed = 1 / (1 + np.exp(np.clip((ratio_db - config.middle_db) / config.width_db, -30, 30)))
-        return float(closed * min(1.0, 1.5 * self._voiced / self._blocks))
+        score = self._bias + float(self._weights @ self._track.features())
+        return 1 / (1 + float(np.exp(-min(max(score, -30.0), 30.0))))

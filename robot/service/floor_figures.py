@@ -31,8 +31,13 @@ from robot.simulation import engine_named
 from robot.tick import Event, Inputs, Tick
 from robot.worker import InlineWorker
 
-ASKS = ("tell me a long story please", "could you tell me <0.7> a long story", "please tell me <0.6> another story",
-        "I would like to hear <0.8> a long story")
+ASKS = ("tell me a long story please", "please tell me a long story")
+PAUSED = ("could you tell me <0.7> a long story", "please tell me <0.6> another story",
+          "tell me the story <0.7> of the clock", "I would like to hear <0.8> a long story",
+          "well <0.7> tell me a story", "my sister said <0.8> you know a story",
+          "do you know <0.7> a long story", "before we go to bed <0.8> tell me a story", "I want <0.6> a story please",
+          "let us begin with <0.7> a long story", "yesterday you told me <0.8> half of the story, tell me the story",
+          "can you <0.6> tell me a story about a very <0.7> old clock")
 MURMURS = ("mm-hmm", "uh-huh", "mhm", "mmm", "yeah")
 TURNS = ("no wait, I meant something else", "hold on, what is your name?", "sorry, what time is it?",
          "what day is it today?", "excuse me, who is there?", "I already know this story")
@@ -42,6 +47,7 @@ ANSWERED_S = 1.5            # of silence after an answer before the next questio
 PATIENCE_S = 12.0           # without an answer, after which is asked again
 CAUSES_S = 1.5              # after a sound's end in which what happens is because of it
 RESUMES_S = 3.0             # after a murmur that stopped it: a story that goes on by then was not lost
+SLOW_S = 0.6                # told one by one
 LOUDNESS_DB = (-3.0, 3.0)   # against normal speech
 
 
@@ -79,7 +85,8 @@ class Talk:
         if t < self._busy:
             return
         if self._next == "ask" and t - max(self._idle, self._busy) >= ANSWERED_S and self.rounds:
-            self._say(t, room, "ask", str(self.rng.choice(ASKS)), False)
+            paused = self.rng.random() < 0.7
+            self._say(t, room, "pause" if paused else "ask", str(self.rng.choice(PAUSED if paused else ASKS)), False)
             self._wait("murmur", t)
         elif self._next == "murmur" and speaks and t - self._spoken >= self._at:
             self._say(t, room, "murmur", str(self.rng.choice(MURMURS)), True)
@@ -97,7 +104,7 @@ class Talk:
 
     def _say(self, t: float, room: Room, kind: str, text: str, over: bool) -> None:
         said = room.people[0].say(t, text, float(self.rng.uniform(*LOUDNESS_DB)))
-        self.sounds.append(Sound("pause" if kind == "ask" and "<" in text else kind, said, over))
+        self.sounds.append(Sound(kind, said, over))
         self._busy = said.end
 
     def __call__(self, inputs: Inputs, tick: Tick) -> None:
@@ -164,8 +171,10 @@ def counted_of(script: Talk, played: PlayedBlocks, delay_s: float) -> Counted:
     for sound in script.sounds:
         onset, end = sound.said.onset, sound.said.end
         if not sound.over:
-            taken = _happened(script, ("turn_committed",), onset, end)
+            taken = _happened(script, ("reply_start",), onset, end)
             counted.taken.setdefault(sound.kind, []).append(taken is not None)
+            if taken is not None:
+                counted.unheard.append(f"{onset:.1f} s: spoke into {sound.said.text!r}, {_told(script, onset)}")
             continue
         stopped = _happened(script, ("barge_in",), onset, end + CAUSES_S)
         counted.taken.setdefault(sound.kind, []).append(stopped is not None)
@@ -174,7 +183,7 @@ def counted_of(script: Talk, played: PlayedBlocks, delay_s: float) -> Counted:
                 resumed = _happened(script, ("reply_resumed",), stopped.t, stopped.t + RESUMES_S)
                 counted.lost.append(resumed is None)
                 counted.unheard.append(f"{onset:.1f} s: stopped by {sound.said.text!r}"
-                                       + ("" if resumed else ", and the story was lost"))
+                                       + ("" if resumed else f", and the story was lost, {_told(script, onset)}"))
             continue
         ducked = _happened(script, ("duck", "barge_in"), onset, end + CAUSES_S)
         if ducked is not None:
@@ -183,6 +192,10 @@ def counted_of(script: Talk, played: PlayedBlocks, delay_s: float) -> Counted:
             counted.unheard.append(f"{onset:.1f} s: not stopped by {sound.said.text!r}")
             continue
         silent = silence_from(sounding, stopped.t)
+        if silent - onset > SLOW_S:
+            duck = 1000 * (ducked.t - onset) if ducked is not None else np.nan
+            counted.unheard.append(f"{onset:.1f} s: silent {1000 * (silent - onset):.0f} ms after {sound.said.text!r}, "
+                                   f"low after {duck:.0f}")
         (counted.stops if sound.kind == "stop" else counted.silences).append(1000 * (silent - onset))
         counted.words.append(_believed(stopped) - _truly(heard, stopped, silent))
     return counted
@@ -190,6 +203,12 @@ def counted_of(script: Talk, played: PlayedBlocks, delay_s: float) -> Counted:
 
 def _happened(script: Talk, names: tuple[str, ...], since: float, until: float) -> Event | None:
     return next((event for event in script.events if event.name in names and since < event.t < until), None)
+
+
+def _told(script: Talk, since: float) -> str:
+    """What the recogniser made of it."""
+    event = next((event for event in script.events if event.name == "transcript" and event.t > since), None)
+    return "not recognised" if event is None else f"recognised as {dict(event.facts)['text']!r}"
 
 
 def silence_from(sounding: np.ndarray, t: float) -> float:
@@ -229,7 +248,7 @@ def floor_figures(seeds: int, rounds: int, jobs: int) -> list[str]:
         f"  onset to silence, stop word         {_spread(counted.stops)}",
         f"  takes the floor: interruption {_share(counted.taken.get('turn', []))}, stop word "
         f"{_share(counted.taken.get('stop', []))}, backchannel {_share(murmurs)} ({sum(counted.lost)} lost the story)",
-        f"  turn committed in mid-sentence: with a pause {_share(counted.taken.get('pause', []))}, without "
+        f"  spoke into a sentence: with a pause {_share(counted.taken.get('pause', []))}, without "
         f"{_share(counted.taken.get('ask', []))}",
         f"  words believed heard beside those truly heard: {_words(counted.words)}; stale blocks {counted.stale}",
         *(f"    {line}" for line in counted.unheard)]
@@ -247,4 +266,5 @@ def _spread(values: list[float]) -> str:
 def _words(values: list[int]) -> str:
     if not values:
         return "none"
-    return f"median {np.median(np.abs(values)):.0f}, most {max(map(abs, values))}, more than heard {np.mean(np.array(values) > 0):.2f}"
+    off = np.abs(values)
+    return f"off by {np.median(off):.0f} (median), {off.max()} at most; too many {np.mean(np.array(values) > 0):.0%}"
