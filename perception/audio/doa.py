@@ -38,6 +38,7 @@ class DirectionConfig:
     fresh: float = 0.3                # s of belief in which every frame counts at once
     batch: int = 3                    # frames looked at together later on: a bearing every 60 ms
     batch_in_silence: int = 4         # the same while nobody speaks
+    batch_in_calm: int = 8            # the same while there is nothing at all; a voice ends it at once
     interference: InterferenceConfig = field(default_factory=InterferenceConfig)
     response: ResponseConfig = field(default_factory=ResponseConfig)
     tracker: TrackerConfig = field(default_factory=TrackerConfig)
@@ -87,9 +88,10 @@ class Direction:
         self._best: Estimate | None = None
 
     def step(self, t: float, residual: Samples, echo_estimate: Samples, speech_likelihood: float,
-             motor_activity: ArrayLike, pose: HeadPose) -> Bearing | None:
+             motor_activity: ArrayLike, pose: HeadPose, calm: bool = False) -> Bearing | None:
         """t: end of the block; residual, echo_estimate (M, 160); motor_activity: powers, up to a factor each,
-        that the motors' noise is expected to have (perception.audio.ego_noise.MotorActivity), a number or several."""
+        that the motors' noise is expected to have (perception.audio.ego_noise.MotorActivity), a number or several;
+        calm: nothing is there to be looked at soon."""
         if self._mics < 2:
             return None
         config = self._config
@@ -106,7 +108,8 @@ class Direction:
             self._before = None
             suspected = speech_likelihood >= config.suspect
             fresh = t - self._since < config.fresh if believed else suspected
-            if len(self._frames) >= (1 if fresh else config.batch if believed else config.batch_in_silence):
+            silent = config.batch_in_calm if calm else config.batch_in_silence
+            if len(self._frames) >= (1 if fresh else config.batch if believed else silent):
                 believed = self._look(t, believed, suspected)
         best = self._best
         if best is None or not believed:

@@ -12,7 +12,8 @@ from perception.audio.detector import Baseline, Detector, Fallen
 from perception.audio.doa import Direction, DirectionConfig
 from perception.audio.front import Fronted, FrontEnd, FrontEndConfig
 from perception.audio.hum import Hum, HumConfig
-from perception.audio.prosody import NOTHING, Prosody, ProsodyConfig
+from perception.audio.manner import NOTHING
+from perception.audio.prosody import Prosody, ProsodyConfig
 from perception.audio.register_direction import RegisterDirection
 from perception.audio.scene import Bearing, Heard, SoundScene
 from perception.audio.speech_activity import SpeechActivity, SpeechActivityConfig
@@ -57,6 +58,8 @@ class Ears:
         self._hum, self._prosody = Hum(config.hum), Prosody(config.prosody)
         self._scene = SoundScene(0.0)
         self._pace = 0.0
+        self._raw = 0.0                        # log-odds that somebody speaks, as detected
+        self._restless = True                  # somebody may be speaking, or motors sound
         self.residual: Samples = np.zeros((len(mic_positions), BLOCK), np.float32)   # of the newest block
 
     def step(self, blocks: tuple[AudioBlock, ...], poses: PoseHistory,
@@ -89,12 +92,16 @@ class Ears:
 
     def _block(self, block: AudioBlock, poses: PoseHistory, velocity: NDArray[np.float64],
                spoken: bool | None) -> SoundScene:
-        front = self._front.step(block, velocity, spoken)
+        front = self._front.step(block, velocity, spoken, self._restless)
         evidence, self.residual = front.evidence, front.cancelled.residual
-        log_odds = self._baseline.step(self._detector.step(evidence.streams))
+        if evidence.fresh:
+            self._raw = self._detector.step(evidence.streams)
+        log_odds = self._baseline.step(self._raw)
         log_odds = self._fallen.step(log_odds, evidence.above_floor)
         plays = bool(np.abs(front.reference).max() > self.config.plays_above)
         motors = evidence.motors * self._pace_of(velocity)
+        calm = self.config.front.evidence.calm
+        self._restless = log_odds > calm.log_odds or motors > calm.motors
         decided = self._barge_in.step(block.t, log_odds, plays, front.slipped, front.aligned, motors)
         confirmed = decided is not None and decided.kind == "barge_in"
         changed = self._speech.step(block.t, log_odds, self._barge_in.onset, self._barge_in.listens_over_playback,
@@ -123,7 +130,8 @@ class Ears:
         if self._direction is None:
             return None
         cancelled = front.cancelled
-        return self._direction.step(t, cancelled.residual, cancelled.echo, likelihood, front.activity, poses.at(t))
+        return self._direction.step(t, cancelled.residual, cancelled.echo, likelihood, front.activity, poses.at(t),
+                                    front.evidence.calm)
 
 
 def _joined(scenes: list[SoundScene]) -> SoundScene:

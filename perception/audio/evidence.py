@@ -4,13 +4,14 @@ Everything is a ratio or a share, so that levels, microphones and arrays do not 
 shared/reference/hearing-notes.md, "What each evidence is worth".
 """
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perception.audio.aec import Cancelled
 from perception.audio.block import Samples
+from perception.audio.calm import Calm, CalmConfig
 from perception.audio.ego_noise import ACTIVITIES, EgoNoise, EgoNoiseConfig, Expected
 from perception.audio.pitch import RANGES, Pitch
 from perception.audio.spectrum import (
@@ -25,7 +26,7 @@ from perception.audio.spectrum import (
     squared,
 )
 from perception.audio.vad import Silero, WebRtc
-from perception.audio.whitening import GROUPS, USED, Whitening
+from perception.audio.whitening import GROUPS, USED, Whitened, Whitening
 
 PAIRS = BANDS // 2
 COUNT = 2 * BANDS + 5 * PAIRS + 2 * GROUPS + 2 + 6 + RANGES + 2 + len(ACTIVITIES) + 5
@@ -44,6 +45,7 @@ class EvidenceConfig:
     level_decay: float = 0.999       # of that loudest sound: 10 s
     own_rate: float = 0.03           # of that share, for the recogniser's sound: 0.3 s, no wobble between words
     slip_decay: float = 0.985        # of the slip mark: 0.7 s
+    calm: CalmConfig = field(default_factory=CalmConfig)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,8 @@ class Evidence:
     """One block's evidence and what later stages need of the way to it."""
 
     streams: NDArray[np.float32]     # (COUNT,)
+    calm: bool                       # nothing has been there for a while
+    fresh: bool                      # the streams are of this block; a calm one may be passed over
     masked: Samples                  # (160,) the beam with the robot's own noise masked, 10 ms late
     clean: Samples                   # (160,) a microphone or the beam, masked gently: for speech recognition
     voiced: float                    # 0..1 periodicity of the masked residual
@@ -78,6 +82,20 @@ class _Beam:
     excess: Powers       # (BANDS,)
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What streams are made of beside what is expected."""
+
+    excess: Powers       # (BANDS,)
+    beam: Powers         # (BANDS,) excess in the beam
+    over_floor: Powers   # (PAIRS,)
+    cancelled: Powers    # (BANDS,) microphone over residual
+    white: Whitened
+    coherence: Powers    # (BANDS,)
+    vads: tuple[float, float]
+    rest: tuple[float, ...]   # slip mark, far end's level and activity, age, breadth of the excess
+
+
 class EvidenceStreams:
     """From cancelled blocks to evidence."""
 
@@ -98,10 +116,14 @@ class EvidenceStreams:
         self._slip = 0.0
         self._own = 0.0        # share of the robot's own sound in what is expected
         self._blocks = 0
+        self._calm = Calm(config.calm)
+        self._streams = np.zeros(COUNT, np.float32)
+        self._voiced = 0.0
 
     def step(self, mics: Samples, cancelled: Cancelled, far: Samples, activity: NDArray[np.float64], slipped: bool,
-             usable: NDArray[np.bool_]) -> Evidence:
-        """mics (M, 160); far (160,) the aligned reference; activity (5,) of the motors; usable (M,)."""
+             usable: NDArray[np.bool_], restless: bool = True) -> Evidence:
+        """mics (M, 160); far (160,) the aligned reference; activity (5,) of the motors; usable (M,); restless: after
+        the block before somebody may be speaking, or motors sound."""
         count = len(mics)
         first = int(np.argmax(usable))
         spectra = self._frames.step(np.concatenate([cancelled.residual, cancelled.echo, mics[first:first + 1]]))
@@ -113,35 +135,43 @@ class EvidenceStreams:
         heard, mic = in_bands(np.stack([mean @ residual_power, power[-1]]))
         self._slip = 1.0 if slipped else self._slip * self.config.slip_decay
         expected = self.ego_noise.predict(heard, mean @ echo_power, activity)
-        white = self._whitening.step(residual, expected, use)
+        total = expected.total + 1e-12
+        excess, far_activity = heard / total, self._far_activity(far)
+        calm = self._calm.step(excess, restless or self._slip > 0.3 or far_activity[1] > 0)
+        white = self._whitening.step(residual, expected, use, calm)
         self.ego_noise.learn(heard, expected, self._slip > 0.3)
-        coherence = self._coherence(residual, echo, residual_power, echo_power, mean)
         beam = self._beam(residual, residual[first], expected)
         np.multiply(beam.spectrum, beam.gain, out=self._spectra[0])
         np.multiply(beam.spectrum, self._gently(beam.gain), out=self._spectra[1])
         self._spectra[2] = self._recognisable(beam, residual[first], residual_power[first], expected)
         sounds = self._resynthesis.step(self._spectra)
         masked, clean = sounds[0], sounds[2]
-        strength, pitch, ranges = self._pitch.step(sounds[0], sounds[1], cancelled.echo[first])
-        vads = self._vads(mics[first], masked)
-        total = expected.total + 1e-12
-        excess = heard / total
-        motors = expected.motors
+        self._pitch.take(masked, sounds[1], cancelled.echo[first])
+        vads = self._vads(mics[first], masked, calm)
         over_floor = pairs(heard / (expected.floor + 1e-12))
-        ratios = np.concatenate([excess, beam.excess, over_floor,
-                                 pairs((mic + 1e-12) / (heard + 1e-12)), white.energy, white.fit,
-                                 (white.directional, white.peak)])
-        octaves = np.log2(pitch / 150)
-        streams = np.concatenate([
-            np.minimum(np.maximum(np.log10(ratios + 1e-9), _LOW), _HIGH),
-            pairs(coherence), pairs(expected.echo / total), pairs(motors / total),
-            strength, np.abs(octaves[0] - octaves[1:]), octaves[:1], ranges, vads, np.log10(1 + activity),
-            (self._slip, *self._far_activity(far), min(1.0, self._blocks / 300), np.count_nonzero(excess > 2) / BANDS),
-        ]).astype(np.float32)
+        if not self._calm.passes:
+            self._look(expected, activity, _Found(
+                excess, beam.excess, over_floor, (mic + 1e-12) / (heard + 1e-12), white,
+                self._coherence(residual, echo, residual_power, echo_power, mean), vads,
+                (self._slip, *far_activity, min(1.0, self._blocks / 300), np.count_nonzero(excess > 2) / BANDS)))
         self._blocks += 1
-        return Evidence(streams, masked, clean, float(strength[0]),
-                        float(motors.sum() / total.sum()), streams[BANDS:2 * BANDS],
+        return Evidence(self._streams, calm, not self._calm.passes, masked, clean, self._voiced,
+                        float(expected.motors.sum() / total.sum()), self._streams[BANDS:2 * BANDS],
                         math.log10(float(over_floor.max()) + 1e-9))
+
+    def _look(self, expected: Expected, activity: NDArray[np.float64], found: _Found) -> None:
+        """The streams of this block."""
+        strength, pitch, ranges = self._pitch.measure()
+        total, white = expected.total + 1e-12, found.white
+        ratios = np.concatenate([found.excess, found.beam, found.over_floor, pairs(found.cancelled), white.energy,
+                                 white.fit, (white.directional, white.peak)])
+        octaves = np.log2(pitch / 150)
+        self._streams = np.concatenate([
+            np.minimum(np.maximum(np.log10(ratios + 1e-9), _LOW), _HIGH),
+            pairs(found.coherence), pairs(expected.echo / total), pairs(expected.motors / total),
+            strength, np.abs(octaves[0] - octaves[1:]), octaves[:1], ranges, found.vads, np.log10(1 + activity),
+            found.rest]).astype(np.float32)
+        self._voiced = float(strength[0])
 
     def _coherence(self, residual: Spectra, echo: Spectra, residual_power: Powers, echo_power: Powers,
                    mean: Powers) -> Powers:
@@ -183,13 +213,13 @@ class EvidenceStreams:
     def _gently(self, gain: Powers) -> Powers:
         return self.config.kept + (1 - self.config.kept) * gain
 
-    def _vads(self, mic: Samples, masked: Samples) -> tuple[float, float]:
+    def _vads(self, mic: Samples, masked: Samples, calm: bool) -> tuple[float, float]:
         """Silero (log-odds / 4) and WebRTC's (0, 1) on the masked beam at the level that the microphone would have."""
         level = float(np.sqrt(mic @ mic / mic.size))
         self._loudest = max(level, self._loudest * self.config.level_decay, 1e-5)
         gain = np.float32(min(self.config.vad_level / self._loudest, self.config.vad_most_gain))
         loud = np.minimum(np.maximum(gain * masked, -1), 1)
-        probability = min(max(float(self._silero.step(loud[None])[0]), 1e-4), 1 - 1e-4)
+        probability = min(max(float(self._silero.step(loud[None], calm)[0]), 1e-4), 1 - 1e-4)
         return math.log(probability / (1 - probability)) / 4, float(self._web_rtc.step(loud))
 
     def _far_activity(self, far: Samples) -> tuple[float, float]:

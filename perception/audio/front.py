@@ -49,8 +49,10 @@ class FrontEnd:
         self._evidence = EvidenceStreams(mic_positions, config.evidence, config.ego_noise)
         self._newest: float | None = None          # s, of the block before
 
-    def step(self, block: AudioBlock, commanded_velocity: NDArray[np.float64], speaks: bool | None = None) -> Fronted:
-        """commanded_velocity (9,) rad/s in the order of JOINTS; speaks: see Microphones.step."""
+    def step(self, block: AudioBlock, commanded_velocity: NDArray[np.float64], speaks: bool | None = None,
+             restless: bool = True) -> Fronted:
+        """commanded_velocity (9,) rad/s in the order of JOINTS; speaks: see Microphones.step; restless: somebody may
+        be speaking or motors sound, as far as is known from the blocks before."""
         self._skip_lost(block)
         checked = self._microphones.step(block, speaks)
         far = self._alignment.far(checked.reference)
@@ -59,7 +61,8 @@ class FrontEnd:
         blind = block.gap or not np.isfinite(block.reference).all()      # some of the echo is unexplained
         slipped = self._realign(checked.mics[first], cancelled, first) or blind or self._alignment.suspected
         activity = self._motors.step(commanded_velocity)
-        evidence = self._evidence.step(checked.mics, cancelled, far[BLOCK:], activity, slipped, checked.usable)
+        evidence = self._evidence.step(checked.mics, cancelled, far[BLOCK:], activity, slipped, checked.usable,
+                                       restless)
         loudspeaker = self._alignment.health(block.t)
         return Fronted(cancelled, evidence, checked.usable, activity, checked.reference, self._alignment.known,
                        slipped, (*checked.health, *((loudspeaker,) if loudspeaker else ())))

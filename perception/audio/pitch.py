@@ -33,12 +33,15 @@ class Pitch:
     def __init__(self, signals: int):
         self._frame = np.zeros((signals, FRAME), np.float32)
 
-    def step(self, *blocks: Samples) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
-        """blocks (160,) of each signal -> strength (signals,) 0..1, pitch (signals,) Hz, strengths (RANGES,) of the first
-        signal by range of pitch, high to low."""
+    def take(self, *blocks: Samples) -> None:
+        """The newest block (160,) of each signal."""
         self._frame[:, :-BLOCK] = self._frame[:, BLOCK:]
         for frame, block in zip(self._frame, blocks, strict=True):
             frame[-BLOCK:] = block
+
+    def measure(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+        """Of the newest 40 ms: strength (signals,) 0..1, pitch (signals,) Hz, strengths (RANGES,) of the first signal
+        by range of pitch, high to low."""
         spectra = fft.rfft(self._frame * _WINDOW, axis=1)[:, _USED]
         power = spectra.real**2 + spectra.imag**2
         normal = power @ _TO_LAGS / (power.sum(axis=1, keepdims=True) + 1e-12)
