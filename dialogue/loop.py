@@ -26,6 +26,7 @@ from dialogue.engine import (
 from dialogue.events import Event, Line, Notes
 from dialogue.floor import PERSON_SOUNDS, ROBOT_SOUNDS, Floor, State
 from dialogue.speaker import Speaker, SpeakerConfig
+from dialogue.speakers import Speakers
 from dialogue.turns import Context, Overlap, PersonTurn, TurnConfig, Turns
 from dialogue.words import is_echo, is_empty, is_stop
 from motion.intent import Mode, MotionIntent
@@ -81,7 +82,7 @@ class Dialogue:
         self.answering = Answering(self.floor, Speaker(config.speaker), config.answering, phrases)
         self.attention, self.cues, self.doing = Attention(config.attention), Cues(config.cues), Doing()
         self._said = ("", -1e9)                         # the robot's last words and when they sounded (s)
-        self._around = Surroundings(0.0, ())
+        self._around, self._speakers = Surroundings(0.0, ()), Speakers()
         self._asked: PersonTurn | None = None           # a hum over the voice, while it is recognised
         self._sounds_since = 0.0                        # s, when the robot began to sound
         self._quiet_since = 0.0                         # s, when a person last made a sound
@@ -93,10 +94,11 @@ class Dialogue:
         if parking:
             return self._parked(notes, blocks)
         self._hear(notes, sound)
+        self._speakers.step(t, people)
         self._observe(notes, people, sight, sound)
         for reply in replies:
             self._take(notes, reply, people)
-        self._decide(notes)
+        self._decide(notes, people)
         lately = 0.0 < self._quiet_since > t - self.config.answering.news     # somebody spoke, even if it forgot where
         self.answering.announce(notes, news, lately or bool(people))
         look = self.attention.step(t, people, self.floor.state, head_yaw)
@@ -236,7 +238,7 @@ class Dialogue:
 
     # deciding -----------------------------------------------------------------------------------------------------
 
-    def _decide(self, notes: Notes) -> None:
+    def _decide(self, notes: Notes, people: tuple[Person, ...]) -> None:
         """Note a voice, ask for words at its pause, and decide what it was when it has ended."""
         if self.turns.open is not None and self.floor.state in ("idle", "robot_thinking"):
             self.floor.happen("voice")
@@ -255,7 +257,8 @@ class Dialogue:
         self.turns.close()
         awake = verdict.kind != "commit" or self.doing.wakes(turn.guess)
         if verdict.kind == "commit" and awake:
-            self.answering.commit(notes, turn, self.attention.look.person, verdict)
+            person = self._speakers.between(turn.onset, turn.last_voice, people) or self.attention.look.person
+            self.answering.commit(notes, turn, person, verdict)
             return
         notes.tell("turn_dropped", turn=turn.turn, kind=verdict.kind if awake else "asleep", reason=verdict.reason,
                    guess=turn.guess or "")

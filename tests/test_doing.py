@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dialogue.answering import AnsweringConfig
 from dialogue.engine import Cancel, ToolCall, ToolResult
 from dialogue.engines.scripted import Faults, Rule
 from dialogue.engines.tools import GRANTED, TOOLS
@@ -121,6 +122,18 @@ def test_a_wish_said_twice_is_done_once_and_one_that_outlives_its_reply_is_cance
     run.run(8.1)
     assert run.asked(ToolResult)[-1] == ToolResult(run.asked(ToolResult)[-1].t, "late", "cancelled")
     assert not any(turn.intent.gesture for turn in run.turns)
+
+
+def test_a_wish_that_could_not_be_done_in_time_is_given_up():
+    config = DialogueConfig(answering=AnsweringConfig(silence=60.0))
+    run = talk((0.5, 1.5, "what time is it?"), faults=Faults(slow=20.0), config=config, until=9.0)
+    run.dialogue.answering.calls.append(ToolCall(1, "slow", "set_volume", (("percent", "0"),)))
+    run.run(9.1)
+    assert [result.result for result in run.asked(ToolResult)] == ["done: 0 percent"]
+    run.run(12.0)
+    run.dialogue.answering.calls.append(ToolCall(1, "late", "set_volume", (("percent", "10"),)))
+    run.run(12.1)
+    assert run.asked(ToolResult)[-1].result == "too late" and volumes(run)[-1] == 0.0
 
 
 def test_who_is_there():
