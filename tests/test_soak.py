@@ -44,8 +44,7 @@ def test_the_robots_own_part_of_the_wait_is_small(lived):
 def test_each_stretch_is_told_as_it_ends(lived):
     told, lines = lived
     assert len(lines) == 4 and lines[0].split()[:2] == ["5:", "9"]
-    report = share_lines(5, told)
-    assert report[1:5] == lines and "0 failed ticks, 0 stale blocks" in report[7]
+    assert "0 failed ticks, 0 stale blocks" in share_lines(5, told)[1]
 
 
 def test_shares_end_together():

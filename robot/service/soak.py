@@ -32,7 +32,7 @@ from robot.interaction.scripted_answers import TrueWords, scripted_engine
 from robot.runtime import run
 from robot.service.soak_gauge import Gauge, Period
 from robot.service.soak_life import PEOPLE, Life, LifeConfig
-from robot.service.soak_report import Lived, period_line, share_lines, unmet
+from robot.service.soak_report import HEAD, Lived, period_line, share_lines, unmet
 from robot.service.vitals import VitalsConfig
 from robot.simulation import ONE_MICROPHONE, DetectorHandler, detector_trouble
 from robot.worker import InlineWorker
@@ -124,6 +124,7 @@ def soak_figures(plan: SoakPlan) -> tuple[list[str], bool]:
     print(f"soak: {plan.hours:g} h of life, engine {plan.engine}, {plan.pictures:g} pictures a second", flush=True)
     for share in shares:
         print(f"  seed {share.seed}: {share.hours:.2f} h with {share.firmware}", flush=True)
+    print(HEAD, flush=True)
     if plan.jobs == 1:
         lived = [_aloud(shares[0])]
     else:

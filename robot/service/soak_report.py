@@ -1,4 +1,4 @@
-"""What a soak has shown, in words: a line for each stretch, and what drifted from the first to the last."""
+"""What a soak has shown, in words: a line for each stretch, and what drifted, grew and failed in all of it."""
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -11,8 +11,8 @@ AIM_H = 8.0          # h, over which growth is told, whatever was lived through
 OWN_S = 0.3          # s of the robot's own in the mean response (this and what follows: issue 5)
 DRIFT, SURE = 0.05, 2.0   # share of the response, beyond so many standard errors
 GROWTH, LEAST_H = 0.01, 1.0   # share of the memory over AIM_H; told from so many hours on, before that it is warm-up
-HEAD = ("until s  answers  response  own ms (worst)  stops lost resumed  talk night  tick ms  rss MB  used MB  objects"
-        "  garbage files  took")
+HEAD = ("seed: until s  answers  response  own ms (worst)  stops lost resumed  talk night  tick ms  rss MB  used MB"
+        "  objects  garbage files  took")
 
 
 @dataclass(frozen=True)
@@ -72,17 +72,17 @@ def unmet(lived: Lived) -> list[str]:
 
 
 def share_lines(seed: int, lived: Lived) -> list[str]:
-    """A table by stretch, drift and growth, and what happened."""
+    """What drifted and grew (once it was long enough to tell), and what happened."""
     periods = lived.periods
-    lines = [f"seed {seed}: {HEAD}", *(period_line(seed, p) for p in periods)]
-    if len(periods) > 3:
-        drift, error = lived.trend.drift(periods[-1].end_s)
-        lines += [
-            f"  response {1000 * lived.trend.value:.0f} ms, of it {1000 * mean_own(periods):.0f} ms over the engine's "
-            f"own; drift from the first to the last {drift:+.1%} +- {error:.1%} of it (a standard error)",
+    hours = periods[-1].end_s / 3600 if periods else 0.0
+    drift, error = lived.trend.drift(3600 * hours)
+    lines = [f"seed {seed}: response {1000 * lived.trend.value:.0f} ms, of it {1000 * mean_own(periods):.0f} ms over "
+             f"the engine's own; drift in {hours:.2f} h {drift:+.1%} +- {error:.1%} of it (a standard error)"]
+    if hours >= LEAST_H and len(periods) > 3:
+        lines.append(
             f"  over {AIM_H:g} h, as from the second stretch on: memory {growth(periods, 'rss_mb'):+.2%}, of it handed "
             f"out {growth(periods, 'used_mb'):+.2%}, objects {growth(periods, 'objects'):+.2%}, files "
-            f"{periods[-1].files - periods[1].files:+d}"]
+            f"{periods[-1].files - periods[1].files:+d}")
     answers, lost = sum(p.answers for p in periods), sum(p.lost for p in periods)
     happened = ", ".join(f"{n} {what}" for what, n in sorted(lived.done.items()))
     stale = periods[-1].stale if periods else 0
