@@ -36,6 +36,7 @@ from firmware_bridge.emulator.emulated_bus import Emulator
 from firmware_bridge.emulator.faults import NO_FAULTS, UnknownFault, with_fault
 
 STEP_S = 0.002             # s, the joints move at least so often
+PRIORITY = 40              # SCHED_FIFO, as the servo process's, where the system allows it
 STDIN = 0
 
 
@@ -158,6 +159,8 @@ def main() -> None:
     except (BadCommand, UnknownFault) as trouble:
         parser.exit(2, f"{parser.prog}: {trouble}\n")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    with contextlib.suppress(PermissionError):         # hardware is on time, however busy the machine is
+        os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(PRIORITY))
     print(program.path, flush=True)
     try:
         program.run()
