@@ -15,6 +15,7 @@ from websockets.sync.server import serve as serve_socket
 
 GA = {"audio_delta": "response.output_audio.delta", "words_delta": "response.output_audio_transcript.delta"}
 BETA = {"audio_delta": "response.audio.delta", "words_delta": "response.audio_transcript.delta"}
+VAD_S = 0.3        # of quiet, then a detection of its own takes a turn to be over
 
 
 @functools.cache
@@ -47,12 +48,14 @@ class Server:
     pieces: int = 5
     beta: bool = False
     commit_answers: bool = False     # a commit begins the reply, as LocalAI's does
+    vad: str = ""                    # a detection of its own, asked for none: `told` in session.updated, or `untold`
     calls: tuple = ()                # (call_id, name, arguments) of the first reply
     faults: Faults = field(default_factory=Faults)
     log: list = field(default_factory=list)
     sound_s: float = 0.0             # of sound in the buffer
     active: str | None = None
     count: int = 0
+    quiet_s: float = 9.0             # since it last heard a voice; over VAD_S: none is being heard
     items: dict = field(default_factory=dict)     # item -> ms of sound
     _sent: dict = field(default_factory=dict)
 
@@ -71,13 +74,25 @@ class Server:
     def on_session_update(self, event):
         if not self.beta and event["session"].get("type") != "realtime":
             return [self.error("missing_required_parameter", event)]
-        rate = self.faults.rate_hz
-        return [{"type": "session.updated", "session": {
-            "type": "realtime", "audio": {"output": {"format": {"type": "audio/pcm", "rate": rate}}}}}]
+        rate, detection = self.faults.rate_hz, {"type": "server_vad"} if self.vad == "told" else None
+        return [{"type": "session.updated", "session": {"type": "realtime", "audio": {
+            "input": {"turn_detection": detection}, "output": {"format": {"type": "audio/pcm", "rate": rate}}}}}]
 
     def on_input_audio_buffer_append(self, event):
-        self.sound_s += len(base64.b64decode(event["audio"], validate=True)) / 2 / 24000
-        return []
+        pcm = np.frombuffer(base64.b64decode(event["audio"], validate=True), "<i2")
+        self.sound_s += len(pcm) / 24000
+        return self.detect(len(pcm) / 24000, bool(np.max(np.abs(pcm), initial=0) > 300)) if self.vad else []
+
+    def detect(self, seconds: float, loud: bool) -> list[dict]:
+        """Its own detection: after a voice and VAD_S of quiet the turn is over, and a reply begins."""
+        before, self.quiet_s = self.quiet_s, 0.0 if loud else self.quiet_s + seconds
+        if loud and before > VAD_S:
+            return [{"type": "input_audio_buffer.speech_started", "item_id": "user", "audio_start_ms": 0}]
+        if not before <= VAD_S < self.quiet_s:
+            return []
+        self.sound_s = 0.0
+        told = [{"type": "input_audio_buffer.committed", "item_id": f"user_{len(self.log)}"}]
+        return told + (self.respond(None) if self.active is None else [])
 
     def on_input_audio_buffer_clear(self, event):
         self.sound_s = 0.0

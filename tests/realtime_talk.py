@@ -8,15 +8,35 @@ from dialogue.engines.realtime.config import RealtimeConfig
 from dialogue.engines.realtime.dialects import DIALECTS
 from dialogue.engines.realtime.session import RealtimeSession
 from tests.engine_bench import Line
+from tests.fake_duplex import Session
 from tests.fake_realtime import Faults, Server
+
+JPEG = np.frombuffer(b"\xff\xd8jpeg", np.uint8)
+
+
+def duplex_talk() -> list[dict]:
+    """With vLLM-Omni, which hears and sees all and speaks by itself: a stop, a drop, a resume."""
+    server = Session(plan=(3,))
+    server.greeting = list
+    line = Line(RealtimeSession(RealtimeConfig(local_words=False, server="vllm-omni", model="m", frames=True)), server)
+    line.listen(1.0)
+    line.ask(Picture(line.t, JPEG))
+    line.commit(1, seconds=1.0)
+    line.listen(1.2)
+    line.ask(Cancel(line.t, 1, "I heard", "you", 0, 0.25))
+    line.core.lost(line.t)
+    line.core.opened(line.t)
+    line.turn()
+    return line.sent
 
 
 def talk(dialect: str) -> list[dict]:
     server = Server(beta=DIALECTS[dialect].beta, faults=Faults(), commit_answers=DIALECTS[dialect].commit_answers,
+                    vad="told" if dialect == "speech-to-speech" else "",
                     calls=(("call_1", "gesture", '{"name":"nod"}'), ("call_2", "fly", "{}")))
     config = RealtimeConfig(local_words=False, server=dialect, frames=True, rotate_s=30.0)
     line = Line(RealtimeSession(config), server)
-    line.ask(Picture(0.0, np.frombuffer(b"\xff\xd8jpeg", np.uint8)))
+    line.ask(Picture(0.0, JPEG))
     line.say_something(0.3)
     line.listen(2.0)
     line.commit(1)
@@ -49,5 +69,5 @@ def talk(dialect: str) -> list[dict]:
 
 if __name__ == "__main__":
     for name in DIALECTS:
-        for event in talk(name):
+        for event in duplex_talk() if name == "vllm-omni" else talk(name):
             print(json.dumps({"dialect": name, "event": event}))

@@ -1,9 +1,11 @@
 """The engine `realtime` with vLLM-Omni's duplex extensions: it hears all, decides by itself, resumes after a drop."""
+import dataclasses
 import json
 
+import numpy as np
 import pytest
 
-from dialogue.engine import Cancel, Clause, Commit, EngineReady, EngineTrouble, ReplyDone
+from dialogue.engine import Cancel, Clause, Commit, EngineReady, EngineTrouble, Picture, ReplyDone
 from dialogue.engines.realtime.config import RealtimeConfig
 from dialogue.engines.realtime.session import RealtimeSession
 from tests.engine_bench import Line
@@ -60,6 +62,20 @@ def test_a_stop_is_told_with_what_was_played():
     kinds = [event["type"] for event in bench.server.log if "audio_buffer" not in event["type"]]
     assert kinds[1:] == ["response.cancel", "playback.ack", "conversation.item.truncate"]
     assert bench.server.log[-1]["audio_end_ms"] == 250
+
+
+def test_a_picture_goes_with_the_sound_that_closes_a_second_and_only_where_wanted():
+    for wanted in (True, False):
+        bench = Line(RealtimeSession(dataclasses.replace(CONFIG, frames=wanted)), Quiet(plan=()))
+        for _ in range(3):
+            bench.listen(0.7)
+            for at in (-9.0, 0.0):                        # too old, overtaken by the newest
+                bench.ask(Picture(bench.t + at, np.frombuffer(b"\xff\xd8jpeg", np.uint8)))
+        bench.listen(0.9)
+        sound = [event for event in bench.server.log if event["type"] == "input_audio_buffer.append"]
+        seen = [place for place, event in enumerate(sound) if "video_frames" in event]
+        assert seen == ([24, 49, 74] if wanted else [])
+        assert all(len(sound[place]["video_frames"]) == 1 for place in seen)
 
 
 def test_events_that_come_twice_count_once():

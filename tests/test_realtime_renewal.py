@@ -3,6 +3,7 @@ import pytest
 
 from dialogue.engine import (
     Clause,
+    Commit,
     EngineTrouble,
     Finished,
     Hear,
@@ -76,9 +77,10 @@ def test_a_server_that_decides_by_itself_hears_all_and_its_early_answer_waits_fo
     assert bench.server.sound_s == pytest.approx(1.0, abs=0.1)
     detection = bench.server.of("session.update")[0]["session"]["audio"]["input"]["turn_detection"]
     assert detection["interrupt_response"] is False
+    onset, end = bench.say_something()
     bench.deliver(bench.server.respond(None))
     assert not bench.got(Clause)
-    bench.commit(1)
+    bench.ask(Commit(bench.t, 1, onset, end, 1))
     finished(bench)
     assert not bench.server.of("response.create") and bench.words(1) == bench.server.text
 

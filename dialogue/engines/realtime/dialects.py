@@ -1,7 +1,7 @@
 """What the servers of one protocol do differently (reference: protocol notes; read in their sources)."""
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,23 +17,28 @@ class Dialect:
     items: bool = True            # takes items: notes, history, results of tools
     creates: bool = True          # takes response.create
     instructs: bool = True        # ... with instructions of its own
+    one_note: bool = False        # keeps the last item of role `system` alone
     truncates: bool = True        # forgets what was not heard
     deletes: bool = True          # forgets whole items
     client_first: bool = False    # waits for our first word
     acks: bool = False            # wants to know what was played
-    images: bool = False          # takes pictures as items
+    images: Literal["", "item", "sound"] = ""   # takes pictures as items of the talk, with the sound, or not at all
+    foresees: bool = False        # may begin to answer before the words are over
+    echoes: bool = False          # gives the metadata of a request back with its response, always
+    rewrites: bool = False        # of a stopped answer it keeps all or nothing: the heard words are told anew
 
 
-OPENAI = Dialect("openai", images=True)
+OPENAI = Dialect("openai", images="item")
 DIALECTS: Mapping[str, Dialect] = {dialect.name: dialect for dialect in (
     OPENAI,
     Dialect("openai-beta", beta=True),
-    Dialect("speech-to-speech", led=True, truncates=False),
+    Dialect("speech-to-speech", led=True, truncates=False, images="item", echoes=True,
+            rewrites=True, one_note=True),
     Dialect("localai", commit_answers=True, truncates=False, deletes=False),
     Dialect("sglang-omni", beta=True, in_hz=16000, led=True, items=False, creates=False, instructs=False,
             truncates=False, deletes=False),
     Dialect("vllm-omni", beta=True, in_hz=16000, led=True, items=False, creates=False, instructs=False,
-            deletes=False, client_first=True, acks=True),
+            deletes=False, client_first=True, acks=True, images="sound", foresees=True),
 )}
 
 # beta name -> GA name
@@ -57,6 +62,10 @@ def recognised(event: Mapping[str, Any]) -> Dialect:
     if "modalities" in session or "input_audio_format" in session:
         plain = list(session.get("modalities") or []) == ["text"]          # sglang-omni's default, alone in that
         return DIALECTS["sglang-omni" if plain else "openai-beta"]
+    audio = session.get("audio")
+    listening = audio.get("input") if isinstance(audio, Mapping) else None
+    if isinstance(listening, Mapping) and listening.get("format", "") is None:      # writes out what is not set yet
+        return DIALECTS["speech-to-speech"]
     return OPENAI
 
 

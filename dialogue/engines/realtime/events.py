@@ -73,6 +73,11 @@ def append(samples: Samples) -> Event:
     return {"type": "input_audio_buffer.append", "audio": base64.b64encode(pcm).decode("ascii")}
 
 
+def seconds(event: Event, rate_hz: int) -> float:
+    """Of sound in an `append`; 0 for anything else."""
+    return len(event.get("audio", "")) * 3 / 4 / 2 / rate_hz
+
+
 def commit() -> Event:
     return {"type": "input_audio_buffer.commit"}
 

@@ -7,6 +7,7 @@ from dialogue.engines.realtime import events
 from dialogue.engines.realtime.answers import Answer
 from dialogue.engines.realtime.dialects import DIALECTS, Dialect
 from dialogue.engines.realtime.server import ServerEvents
+from dialogue.engines.realtime.sight import Sight
 from dialogue.engines.realtime.sound import TurnSound
 from dialogue.engines.remote import Message
 
@@ -26,6 +27,7 @@ class SessionLife(ServerEvents):
     _opened_at: float | None
     _greeted: bool
     _speech_at: float
+    sight: Sight
     _sound: TurnSound
 
     # time ---------------------------------------------------------------------------------------------------------
@@ -76,10 +78,7 @@ class SessionLife(ServerEvents):
             if late and not answer.dead and self.t - answer.asked_at > TOOL_S + self.config.answers_s:
                 for call in late:
                     self.tool_result(ToolResult(self.t, call, "no result in time"))
-        for answer in [a for a in self.held if self.t - a.asked_at > self.config.waits_s]:
-            self.held.remove(answer)                      # nobody's turn was answered by it
-            self.kill(answer)
-            self.forget_unheard(answer, answer.flow.heard(-1, 0.0))
+        self.dismiss_late()
 
     def _drip(self, answer: Answer) -> None:
         for clause in answer.flow.step(self.t):
@@ -118,11 +117,15 @@ class SessionLife(ServerEvents):
         elif self.dialect.client_first:
             self.greet(self.dialect)
 
-    def greet(self, dialect: Dialect) -> None:
-        """Say what the session shall be."""
+    def adopt(self, dialect: Dialect) -> None:
+        """How this server is spoken with."""
         if dialect != self.dialect:
             self.dialect = dialect
             self._sound = self.turn_sound()
+
+    def greet(self, dialect: Dialect) -> None:
+        """Say what the session shall be."""
+        self.adopt(dialect)
         self._greeted, self.token, self.seen = True, None, 0
         told = self.config.instructions
         if not dialect.items and self.history:
@@ -133,6 +136,7 @@ class SessionLife(ServerEvents):
         """The session stands: the talk so far, then what waits."""
         self.ready = True
         self._sound.forget()
+        self.sight.begin()
         self.replies.append(EngineReady(f"{self.name}: {self.dialect.name}"))
         if self.dialect.items:
             for who, text in self.history:
@@ -177,12 +181,6 @@ class SessionLife(ServerEvents):
         self.out += [Message(body, sound) for body in bodies]
 
     # what the mind's half does --------------------------------------------------------------------------------------
-
-    def kill(self, answer: Answer) -> None: ...
-
-    def forget_unheard(self, answer: Answer, heard: dict[str, float]) -> None: ...
-
-    def tool_result(self, request: ToolResult) -> None: ...
 
     def turn_sound(self) -> TurnSound:
         raise NotImplementedError

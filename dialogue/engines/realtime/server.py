@@ -1,45 +1,35 @@
 """What a Realtime server says, event by event."""
 from collections import deque
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from dialogue.engine import EngineTrouble, Reply, ReplyDone, ToolCall, Transcript
-from dialogue.engines.outflow import Outflow
-from dialogue.engines.realtime import events
-from dialogue.engines.realtime.answers import Answer, Asked, Responses
-from dialogue.engines.realtime.config import RealtimeConfig
+from dialogue.engine import EngineTrouble, ReplyDone, Transcript
+from dialogue.engines.realtime.answers import Answer, Asked
 from dialogue.engines.realtime.dialects import DIALECTS, NAMES, Dialect, recognised, told_rate
-from dialogue.engines.tools import BadCall, checked_call
+from dialogue.engines.realtime.offers import Offers, leads
 
 HARMLESS = ("response_cancel_not_active", "response_not_active", "item_not_found", "unsupported_content_type",
             "runtime_append_failed", "input_audio_buffer_commit_empty", "input_audio_buffer_empty",
-            "item_truncate_invalid_item_id", "invalid_value")
+            "item_truncate_invalid_item_id", "invalid_value", "conversation_item_not_found")
 BUSY = ("session_limit_reached", "resource_exhausted", "rate_limit_exceeded", "queue_full")
 RESUME_OVER = ("session_resume_expired", "invalid_resume_token", "unsupported_session_resume",
                "session_resume_conflict", "invalid_session_resume")
 ACTIVE = "conversation_already_has_active_response"
 
 
-class ServerEvents:
+class ServerEvents(Offers):
     """The server's half of a session. The other half (RealtimeSession) keeps the state."""
 
-    config: RealtimeConfig
-    dialect: Dialect
-    responses: Responses
-    answers: dict[int, Answer]
     asked: deque[Asked]
     awaiting: Asked | None
-    held: deque[Answer]
-    wanted: Answer | None
     history: deque[tuple[str, str]]
     turns: deque[int]
     token: tuple[str, str] | None
-    replies: list[Reply]
     seen: int
     busy: bool
     ready: bool
     last: str
-    t: float
 
     def take(self, t: float, message: dict[str, Any]) -> None:
         """One event of the server."""
@@ -65,8 +55,11 @@ class ServerEvents:
             self.start()
 
     def _updated(self, message: Mapping[str, Any]) -> None:
-        session = message.get("session")
-        self._out_hz = told_rate(session if isinstance(session, Mapping) else {}, "output", self.dialect.out_hz)
+        given = message.get("session")
+        session = given if isinstance(given, Mapping) else {}
+        self._out_hz = told_rate(session, "output", self.dialect.out_hz)
+        if not self.dialect.led and leads(session):       # it keeps a detection of its own, asked for none
+            self.adopt(replace(self.dialect, led=True))
         if not self.ready:
             self.start()
 
@@ -96,38 +89,32 @@ class ServerEvents:
         identity = str(response.get("id", ""))
         if self.responses.is_dead(identity) or identity in self.responses.owner:
             return
-        asked, self.awaiting = self.awaiting, None
-        if asked is None and self.dialect.commit_answers and self.asked:
-            asked = self.asked.popleft()                  # its commit was enough
-        if asked is None and not self.dialect.led:        # nobody asked: a second reply to the same turn
-            self.responses.active, self.responses.cancelled_at = identity, None
-            self.cancel_response(identity)
-            return
+        asked = self._asked_for(response)
         if asked is None:
-            self._unasked(identity)
+            self.offered(identity)
             return
         answer = self.answers.get(asked.generation)
         if asked.cancelled or answer is None or answer.dead:
-            self.responses.active, self.responses.cancelled_at = identity, None
-            self.cancel_response(identity)
+            self.reject(identity)
             return
         self.responses.begin(identity, answer)
 
-    def _unasked(self, identity: str) -> None:
-        """A server that decides by itself has begun: the answer to the turn that waits, or to one not committed yet."""
-        answer, self.wanted = self.wanted, None
-        if answer is None:
-            answer = Answer(0, Outflow(0, self.config.lead_s), self.t)
-            if len(self.held) == self.held.maxlen:
-                self.kill(self.held.popleft())            # a server that talks on and on to nobody's turn
-            self.held.append(answer)
-        self.responses.begin(identity, answer)
+    def _asked_for(self, response: Mapping[str, Any]) -> Asked | None:
+        """Which request brought this response; None: none did."""
+        asked, metadata = self.awaiting, response.get("metadata")
+        told = metadata.get("generation") if isinstance(metadata, Mapping) else None
+        if asked is not None and self.dialect.echoes and told != str(asked.generation):
+            return None                                   # it begins by itself too: our mark tells which are ours
+        self.awaiting = None
+        if asked is None and self.dialect.commit_answers and self.asked:
+            asked = self.asked.popleft()                  # its commit was enough
+        return asked
 
     def _delta(self, message: Mapping[str, Any]) -> Answer | None:
         identity = message.get("response_id", self.responses.active)
         if self.dialect.led and isinstance(identity, str) and self.responses.active is None \
                 and not self.responses.is_dead(identity) and identity not in self.responses.owner:
-            self._unasked(identity)                       # older servers name a response by its first delta
+            self.offered(identity)                        # older servers name a response by its first delta
         return self.responses.of(identity)
 
     def _audio(self, message: Mapping[str, Any]) -> None:
@@ -152,25 +139,11 @@ class ServerEvents:
     def _item_done(self, message: Mapping[str, Any]) -> None:
         item = message.get("item")
         if isinstance(item, Mapping) and item.get("type") == "function_call":
-            self._call(message.get("response_id"), item)
+            self.called(message.get("response_id"), item)
 
     def _arguments_done(self, message: Mapping[str, Any]) -> None:
         if message.get("name"):
-            self._call(message.get("response_id"), message)
-
-    def _call(self, response: object, call: Mapping[str, Any]) -> None:
-        identity, name = str(call.get("call_id", "")), str(call.get("name", ""))
-        answer = self.responses.owner.get(response) if isinstance(response, str) else None
-        if answer is None or answer.dead or identity in answer.calls:
-            return
-        try:
-            arguments = checked_call(name, str(call.get("arguments", "")))
-        except BadCall as wrong:
-            answer.calls[identity] = str(wrong)
-            self.send(events.tool_result(identity, str(wrong)))
-            return
-        answer.calls[identity] = None
-        self.replies.append(ToolCall(answer.generation, identity, name, arguments))
+            self.called(message.get("response_id"), message)
 
     def _response_done(self, message: Mapping[str, Any]) -> None:
         response = _response(message)
@@ -181,7 +154,7 @@ class ServerEvents:
             return
         for item in response.get("output") or ():
             if isinstance(item, Mapping) and item.get("type") == "function_call":
-                self._call(identity, item)
+                self.called(identity, item)
         self.responses.over(identity)
         if answer.flow.arrived and identity in self.responses.voices and answer.flow.last_item:
             answer.flow.sound(answer.flow.last_item, self.responses.voices[identity].tail())
@@ -260,17 +233,14 @@ class ServerEvents:
 
     def greet(self, dialect: Dialect) -> None: ...
 
+    def adopt(self, dialect: Dialect) -> None: ...
+
     def start(self) -> None: ...
 
     def drop_session(self) -> None: ...
 
     def cancel_response(self, response: str) -> None: ...
 
-    def kill(self, answer: Answer) -> None: ...
-
-    def tools_done(self, answer: Answer) -> None: ...
-
-    def send(self, *bodies: dict[str, Any], sound: bool = False) -> None: ...
 
 
 def _response(message: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -31,12 +31,15 @@ from dialogue.engines.realtime.answers import Answer, Asked, Responses
 from dialogue.engines.realtime.config import RealtimeConfig
 from dialogue.engines.realtime.dialects import DIALECTS, OPENAI, Dialect
 from dialogue.engines.realtime.life import SessionLife
+from dialogue.engines.realtime.sight import Sight
 from dialogue.engines.realtime.sound import TurnSound
 from dialogue.engines.remote import Message
 from perception.audio.block import Samples
 
 CHANGES = {"shakes_head": "The person shakes their head while you speak. React to that in one short sentence."}
 KEPT = 4               # answers that can still be resumed or drip
+NOTES = 6              # that a server with room for one hears together
+PAUSE_S = 1.0          # without speech, then words begin anew
 MARGIN_S = 0.3         # of sound around a turn for the recogniser on this machine
 
 Recogniser = Callable[[Samples], str]
@@ -72,7 +75,8 @@ class RealtimeSession(SessionLife):
         self._greeted = False                             # something was said on this connection
         self._speech_at = -1e9
         self._count = 0
-        self._picture: Picture | None = None
+        self._notes: deque[str] = deque(maxlen=NOTES)
+        self.sight = Sight(config.frames)
         self._sound = self.turn_sound()
 
     def turn_sound(self) -> TurnSound:
@@ -111,14 +115,18 @@ class RealtimeSession(SessionLife):
             case ToolResult():
                 self.tool_result(request)
             case Picture():
-                self._picture = request
+                self.sight.look(request)
 
     def _hear(self, hear: Hear) -> None:
+        begins = hear.speech and hear.t - self._speech_at > PAUSE_S
         if hear.speech:
             self._speech_at = hear.t
         told = self._sound.hear(hear)
-        if self.ready:
-            self.send(*told, sound=True)
+        if not self.ready:
+            return
+        if begins and self.dialect.led:                    # at the end of the words it would be too late
+            self.send(*self.sight.item(self.t, self.dialect))
+        self.send(*self.sight.with_sound(self.t, self.dialect, told), sound=True)
 
     def _recognised(self, request: Candidate | Commit, final: bool) -> None:
         if self.recogniser is None:
@@ -137,35 +145,21 @@ class RealtimeSession(SessionLife):
             self.turns.append(request.turn)
         answer = self.begin(request.generation, (request.onset, request.end))
         if self.dialect.led and not self.refused:
-            self._claim(answer)
+            self.claim(answer)
             return
         if self.ready:
             self._hand_over(answer)
-        self._enqueue(answer, "")
+        self.enqueue(answer, "")
 
     def _hand_over(self, answer: Answer) -> None:
         """The words of a turn are the server's."""
         assert answer.turn is not None
-        if self._picture is not None and self.config.frames and self.dialect.images:
-            self.send(events.picture(self._picture.jpeg.tobytes()))
-            self._picture = None
-        self.send(*self._sound.commit(*answer.turn))
-
-    def _claim(self, answer: Answer) -> None:
-        """A server that decides by itself may have begun to answer already; else its next reply is this one."""
-        assert answer.turn is not None
-        if self.held and self.held[-1].asked_at >= answer.turn[0]:     # not begun before the words
-            early = self.held.pop()
-            early.generation = early.flow.generation = answer.generation
-            early.turn = answer.turn
-            self.answers[answer.generation] = early
-            return
-        self.wanted = answer
+        self.send(*self.sight.item(self.t, self.dialect), *self._sound.commit(*answer.turn))
 
     def _prompt(self, request: Prompt) -> None:
         answer = self.begin(request.generation, None)
         if self.dialect.creates and self.dialect.instructs:
-            self._enqueue(answer, events.prompted(request.text))
+            self.enqueue(answer, events.prompted(request.text))
         else:
             self.finish(answer)                           # it cannot be asked to speak: silence by choice
 
@@ -176,7 +170,7 @@ class RealtimeSession(SessionLife):
             self.kill(self.answers.pop(old))
         return answer
 
-    def _enqueue(self, answer: Answer, instructions: str) -> None:
+    def enqueue(self, answer: Answer, instructions: str) -> None:
         if self.refused:
             answer.told = True
             self.replies.append(EngineTrouble(self.refused, answer.generation))
@@ -221,10 +215,18 @@ class RealtimeSession(SessionLife):
             return
         answer.resumed = request.unheard
         self.kill(answer)
-        self.forget_unheard(answer, answer.flow.heard(request.clause, request.clause_s))
+        self.forget_unheard(answer, answer.flow.heard(request.clause, request.clause_s), request.heard)
 
-    def forget_unheard(self, answer: Answer, heard: dict[str, float]) -> None:
-        """The server's memory ends where the ears did. Below 1 ms there is nothing to truncate: the item goes."""
+    def forget_unheard(self, answer: Answer, heard: dict[str, float], words: str) -> None:
+        """The server's memory ends where the ears did. Below 1 ms there is nothing to truncate: the item goes.
+
+        heard: item -> s of it that were heard; words: the words of all of it.
+        """
+        if self.dialect.rewrites:
+            whole = answer.complete                        # else the server forgot it with the cancel
+            self.send(*(events.delete(item) for item in heard if whole))
+            self.send(*([events.said("assistant", words, self.dialect.beta)] if words else []))
+            return
         for item, seconds in heard.items():
             ms = int(1000.0 * seconds)
             if self.dialect.acks and answer.responses:
@@ -246,7 +248,7 @@ class RealtimeSession(SessionLife):
         self.answers[request.generation] = answer
         if not answer.complete and self.dialect.creates and self.dialect.instructs:
             answer.complete, answer.flow.ended = True, False
-            self._enqueue(answer, "You were interrupted by mistake. Go on right after these words, without repeating "
+            self.enqueue(answer, "You were interrupted by mistake. Go on right after these words, without repeating "
                                   f"them: {answer.resumed}")
         else:
             self.finish(answer)
@@ -272,25 +274,14 @@ class RealtimeSession(SessionLife):
         answer = running[-1]
         for response in answer.responses:
             self.cancel_response(response)
-        self.forget_unheard(answer, answer.flow.heard_words(cue.heard))
+        self.forget_unheard(answer, answer.flow.heard_words(cue.heard), cue.heard)
         answer.flow.change()
         answer.told, answer.complete = False, True
-        self._enqueue(answer, CHANGES[cue.name])
+        self.enqueue(answer, CHANGES[cue.name])
 
     def _note(self, text: str) -> None:
+        self._notes.append(text)
+        if self.dialect.one_note:
+            text = "\n".join(self._notes)
         if self.config.notes and self.ready and self.dialect.items:
             self.send(events.said("system", text, self.dialect.beta))
-
-    def tool_result(self, request: ToolResult) -> None:
-        for answer in self.answers.values():
-            if request.call in answer.calls and answer.calls[request.call] is None:
-                answer.calls[request.call] = request.result
-                self.send(events.tool_result(request.call, request.result))
-                self.tools_done(answer)
-
-    def tools_done(self, answer: Answer) -> None:
-        """Once the response is over and all its calls have results, the server goes on: asked once."""
-        running = self.responses.active in answer.responses
-        if answer.calls and not running and None not in answer.calls.values() and not answer.dead:
-            answer.calls = {}
-            self._enqueue(answer, "")
