@@ -1,5 +1,6 @@
 """The log of a live run: one line an event with its reason, no words, and no waiting."""
 import os
+import resource
 import socket
 from contextlib import closing
 
@@ -73,6 +74,24 @@ def test_a_file_takes_plain_lines(tmp_path):
         sink.send(4, "two\nlines", {})
         sink.close()
     assert (tmp_path / "log").read_text() == "two\nlines\n"
+
+
+def test_a_full_disk_loses_and_tears_no_line(tmp_path):
+    """A limit on file size stands for the full disk: the same error from the same calls."""
+    path, before = tmp_path / "log", resource.getrlimit(resource.RLIMIT_FSIZE)
+    with path.open("w") as file:
+        log = Log(Stream(file.fileno()))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+        try:
+            for number in range(100):
+                log.note("info", "test", f"{number:03d} {'x' * 20}")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        assert path.stat().st_size == 1000 and log.lost == 0
+        log.note("info", "test", "room again")
+        log.sink.close()
+    lines = path.read_text().splitlines()
+    assert lines == [f"test: {number:03d} {'x' * 20}" for number in range(100)] + ["test: room again"]
 
 
 def test_under_systemd_facts_are_fields_of_the_journal(tmp_path):

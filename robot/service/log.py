@@ -4,6 +4,7 @@ Under systemd an event goes to the journal with its facts as fields (TALKOVER_EV
 no journal socket, as a line with a priority prefix (man 3 sd-daemon); anywhere else as plain text on standard output.
 What people and the robot said is left out unless the settings allow it: a log is a recording too.
 """
+import errno
 import os
 import socket
 import stat
@@ -30,6 +31,9 @@ class LogConfig:
 
     level: Severity = "info"     # debug: also every pause, duck doubt and stale clause; warning: only what went wrong
     words: bool = False          # true: what people and the robot said is written, too, and stays as long as the log
+
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)     # a disk: lines wait, as for a pipe that is full
 
 
 class Sink(Protocol):
@@ -78,8 +82,9 @@ class Stream:
                 self._rest = self._rest[self._write(self._rest):]
         except BlockingIOError:
             pass
-        except OSError:             # nobody reads any more
-            self._rest = b""
+        except OSError as error:
+            if error.errno not in FULL:         # nobody reads any more
+                self._rest = b""
 
     def _write(self, data: bytes) -> int:
         if self._socket is not None:
