@@ -78,7 +78,7 @@ def processes() -> dict[str, int]:
 
 
 def on_time(pid: int) -> None:
-    """What LimitRTPRIO lets the servo process do for itself, and what a real servo always is.
+    """What LimitRTPRIO lets the servo process do for itself.
 
     The limit itself does not work in a container whose root has no CAP_SYS_RESOURCE.
     """
@@ -93,7 +93,6 @@ class Servos:
                                         cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.path = self.program.stdout.readline().strip()
         os.chmod(self.path, 0o666)
-        on_time(self.program.pid)
 
     def torque(self) -> bool:
         """Whether any servo holds: a head that lies down has none."""
@@ -144,8 +143,26 @@ def starts() -> None:
     expect("from start to ready", f"{took:.1f} s", took < 60)
     status = shown()["StatusText"]
     expect("status", status, status.startswith("ears gone") and "joints" in status)
+    limits(int(shown()["MainPID"]))
     expect("its user", user := subprocess.run(["ps", "-o", "user=", "-p", shown()["MainPID"]], capture_output=True,
                                               text=True).stdout.strip(), user == "talkover")
+
+
+def limits(pid: int) -> None:
+    """What the unit grants and forbids, as systemd understood it and, where this container lets it, in force."""
+    said = systemctl("show", "talkover", "-p", "LimitRTPRIO,LimitMEMLOCK,MemoryHigh,MemoryMax,OOMPolicy,TasksMax")
+    granted = dict(line.split("=", 1) for line in said.splitlines())
+    expect("limits", granted, granted == {"LimitRTPRIO": "50", "LimitMEMLOCK": "infinity", "OOMPolicy": "continue",
+                                          "MemoryHigh": str(1200 * 2**20), "MemoryMax": str(1500 * 2**20),
+                                          "TasksMax": "256"})
+    lines = Path(f"/proc/{pid}/limits").read_text().splitlines()
+    real = next(line.split()[-2] for line in lines if line.startswith("Max realtime priority"))
+    group = next(Path("/sys/fs/cgroup").glob(f"{GROUP}/**/talkover.service/memory.max"), None)
+    memory = "no memory controller" if group is None else group.read_text().strip()
+    expect("in force", f"real-time priority {real}, memory {memory}",
+           real in ("0", "50") and memory in ("no memory controller", str(1500 * 2**20)))
+    scores = {name: int(Path(f"/proc/{child}/oom_score_adj").read_text()) for name, child in processes().items()}
+    expect("who goes first when memory is short", scores, scores["worker_child"] > scores["servo_child"])
 
 
 def listens() -> None:
