@@ -7,11 +7,11 @@ import pytest
 from robot.service.soak import RAW, STANDARD, Share, SoakPlan, live, shares_of
 from robot.service.soak_gauge import Period, handed_out_mb
 from robot.service.soak_life import LifeConfig
-from robot.service.soak_report import Lived, growth, mean_own, share_lines, slope, unmet
+from robot.service.soak_report import Lived, growth, share_lines, slope, unmet
 from robot.service.trend import Trend
 
-DENSE = LifeConfig(acts=1.5, faults=5.0, longest=3.0, day=16.0, night=6.0, stirs=2.0)
-PLAN = SoakPlan(36 / 3600, seed=5, engine="scripted", pictures=0.0, firmware=(STANDARD,), periods=4, life=DENSE)
+DENSE = LifeConfig(acts=1.5, faults=5.0, longest=3.0, day=12.0, night=5.0, stirs=2.0)
+PLAN = SoakPlan(28 / 3600, seed=5, engine="scripted", pictures=0.0, firmware=(STANDARD,), periods=4, life=DENSE)
 
 
 @pytest.fixture(scope="module")
@@ -24,26 +24,26 @@ def test_nothing_fails_and_no_stale_sound_comes_out(lived):
     told = lived[0]
     assert told.failures == [] and told.strange == []
     assert [p.failed for p in told.periods] == [0] * 4 and told.periods[-1].stale == 0
-    assert sum(p.answers for p in told.periods) >= 4
+    assert sum(p.answers for p in told.periods) >= 3
     assert sum(count for what, count in told.done.items() if " " in what and "night" not in what) >= 3    # faults
     assert told.done["night"] == 1 and told.done["morning"] == 1
 
 
 def test_nothing_is_left_behind(lived):
     _, before, *_, last = lived[0].periods
-    assert [p.garbage for p in lived[0].periods[2:]] == [0, 0]     # reading a sentence from a file leaves some, once
+    assert [p.garbage for p in lived[0].periods[1:]] == [0, 0, 0]
     assert last.files == before.files
     assert last.objects - before.objects < 300            # what holds a talk, not what a talk leaves
 
 
-def test_the_robots_own_part_of_the_wait_is_small(lived):
-    assert mean_own(lived[0].periods) <= 0.3              # issue 5
+def test_the_robots_own_part_of_a_wait_is_bounded(lived):
+    assert max(p.worst_s for p in lived[0].periods) <= 1.6       # a head that cannot turn is waited for 1.5 s
     assert 0.1 < max(p.talk for p in lived[0].periods) <= 1.0
 
 
 def test_each_stretch_is_told_as_it_ends(lived):
     told, lines = lived
-    assert len(lines) == 4 and lines[0].split()[:2] == ["5:", "9"]
+    assert len(lines) == 4 and lines[0].split()[:2] == ["5:", "7"]
     assert "0 failed ticks, 0 stale blocks" in share_lines(5, told)[1]
 
 

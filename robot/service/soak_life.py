@@ -11,6 +11,7 @@ from math import inf
 import numpy as np
 
 from perception.audio.block import Samples
+from robot.bodies.room import noises
 from robot.bodies.room.loudspeaker import PlayedLog
 from robot.bodies.room.people import PersonScript
 from robot.bodies.room.room import Room, RoomPerson
@@ -75,7 +76,7 @@ class Life:
     night: bool = False
     ill_until: float = -inf                                   # s: the engine fails, or has just failed
     _act_at: float = 1.0
-    _fault_at: float = 20.0
+    _fault_at: float = field(init=False)
     _turns_at: float = field(init=False)                      # s, the next evening or morning
     _empty_at: float = inf                                    # s, when the last one leaves the room
     _spoken: dict[tuple[str, str], Samples] = field(init=False)    # (who, words): sound
@@ -83,7 +84,8 @@ class Life:
     def __post_init__(self) -> None:
         self.body.room.played = BoundedLog()
         self.body.script = self
-        self._turns_at = self.config.day
+        self._turns_at, self._fault_at = self.config.day, self.config.faults / 3
+        noises.made("babble", 0.1, np.random.default_rng(0))     # who talks there, too, is read from files only once
         self._spoken = {(who.name, words): spoken(words, who.voice, who.name) for who in PEOPLE for words in WORDS}
 
     def __call__(self, t: float, room: Room) -> None:

@@ -88,19 +88,19 @@ def _music(count: int, rng: np.random.Generator) -> NDArray:
 
 
 @cache
-def _talk(number: int, voice: str) -> Samples:
-    """One of the sentences, active level 1."""
-    words = spoken(_BABBLE[number], voice)
-    return words / active_level(words)
+def _crowd() -> dict[str, tuple[Samples, ...]]:
+    """voice: the sentences, active level 1."""
+    talk = {voice: [spoken(words, voice) for words in _BABBLE] for voice in ("rms", "awb", "slt", "kal16")}
+    return {voice: tuple(words / active_level(words) for words in said) for voice, said in talk.items()}
 
 
 def _babble(count: int, rng: np.random.Generator) -> NDArray:
     """Four people who talk at once."""
     out = np.zeros(count)
-    for voice in ("rms", "awb", "slt", "kal16"):
+    for said in _crowd().values():
         place = -int(rng.integers(0, SAMPLE_RATE_HZ))
         while place < count:
-            words = _talk(int(rng.integers(len(_BABBLE))), voice)
+            words = said[rng.integers(len(said))]
             begin, end = max(place, 0), min(place + len(words), count)
             if end > begin:
                 out[begin:end] += words[begin - place:end - place]
