@@ -34,7 +34,7 @@ class Wire:
         after, self.ended, self.says = self.ends[min(self.attempts, len(self.ends) - 1)]
         self.attempts += 1
         if after == 0:                   # refused at the door, or just behind it
-            self.arrived += [self.ended] if self.ended.status else [Opened(), self.ended]
+            self.arrived += [self.ended] if self.ended.code is None else [Opened(), self.ended]
             return
         self.servers.append(self.make())
         self.arrived += [Opened(), *map(json.dumps, self.servers[-1].greeting())]
@@ -131,6 +131,19 @@ def test_a_model_that_ends_its_session_is_begun_again_and_says_nothing_twice(rea
     assert len(wire.servers) == 2 and len(hours.got(EngineReady)) == 2 and hours.words(1) == first
     assert [trouble.reason.count(reason) for trouble in hours.got(EngineTrouble)] == ([] if foreseen else [1])
     assert not foreseen or "slept" in wire.servers[1].log[0]["payload"]["system_prompt"]    # the talk so far
+
+
+def test_a_network_that_comes_long_after_the_robot_brings_its_engine():
+    """F57: no name is found at first; the robot is told once, a turn meanwhile is answered with the reason."""
+    nothing = (0, Ended(reason="[Errno -3] Temporary failure in name resolution"), ())
+    wire = Wire(lambda: Server(text="This is what I think."), *[nothing] * 7, (1e9, Ended(), ()))
+    hours = Hours(RealtimeSession(RealtimeConfig(local_words=False)), wire)
+    assert hours.turn(8.0) == "" and hours.got(EngineTrouble)[-1].generation == 1
+    hours.wait(120.0)
+    assert len(hours.got(EngineReady)) == 1 and hours.turn(6.0) == "This is what I think."
+    told = [trouble.reason for trouble in hours.got(EngineTrouble) if not trouble.generation]
+    assert len(told) == 2 and "name resolution" in told[0] and told[1].endswith("it is tried again")
+    assert wire.attempts == 8 and hours.words(1) == ""
 
 
 @pytest.mark.parametrize("end", [(0, Ended(status=401), ()), (0, Ended(1008, "policy"), ())])
