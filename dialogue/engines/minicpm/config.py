@@ -24,6 +24,7 @@ class MiniCpmConfig:
     in_flight: int = 2               # units that the server has not answered yet; more would only add delay
     quiet_s: float = 0.45            # without speech, then a stopped model may speak again
     forced_s: float = 12.0           # that a model is told to listen and does not: then the connection is given up
+    answers_s: float = 10.0          # that a unit is not answered: then the connection is given up
     held_s: float = 4.0              # that words which the model begins by itself wait for a turn they answer
     listens: int = 6                 # units that it only listens after a turn: it chose to say nothing
     lead_s: float = 2.0              # of a reply that may be ahead of the loudspeaker

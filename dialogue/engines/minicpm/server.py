@@ -35,6 +35,7 @@ class ServerSide:
     _sent: int
     _answered: int
     _kv: int
+    _waits_since: float | None
     _listened: int
     _units: deque[Samples]
     _gathered: list[Samples]
@@ -90,6 +91,7 @@ class ServerSide:
     def _begin(self) -> None:
         self._become("ready")
         self._sent = self._answered = self._kv = 0
+        self._waits_since = None
         self._units.clear()
         self._gathered.clear()
         self.latch.open()
@@ -97,7 +99,7 @@ class ServerSide:
 
     def _decided(self, said: Said) -> None:
         """The model's decision about one unit."""
-        self._answered += 1
+        self._answered, self._waits_since = self._answered + 1, None
         number = self._answered if self.words.counts else said.number
         if not self.latch.lets(said.kind == "listen", number):
             self.late += said.kind == "speak"

@@ -66,6 +66,7 @@ class MiniCpmSession(ServerSide):
         self._units: deque[Samples] = deque()
         self._sent = self._answered = 0
         self._sent_at = -1e9
+        self._waits_since: float | None = None             # s, first unit since the server's last answer
         self._kv = 0
         self._picture: Picture | None = None
         self._guess: tuple[tuple[int, float, float], str] | None = None
@@ -205,6 +206,7 @@ class MiniCpmSession(ServerSide):
 
     def _send_unit(self) -> None:
         self._sent, self._sent_at = self._sent + 1, self.t
+        self._waits_since = self.t if self._waits_since is None else self._waits_since
         force = self.latch.force(self._sent)
         jpeg = self._picture.jpeg.tobytes() if self._picture is not None and self.config.frames else None
         self._picture = None
@@ -237,6 +239,9 @@ class MiniCpmSession(ServerSide):
             self._leave()
         elif self.state == "ready" and self.latch.closed_for(self.t) > config.forced_s:
             self.last = "the model does not listen when it is told to"
+            self._leave()
+        elif self.state == "ready" and self._waits_since is not None and self.t - self._waits_since > config.answers_s:
+            self._replies.append(EngineTrouble("minicpm: the model answers nothing; connects again", 0))
             self._leave()
         elif self.state == "ready":
             cap = config.rotate_video_s if config.frames else config.rotate_audio_s

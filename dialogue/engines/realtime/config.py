@@ -34,6 +34,7 @@ class RealtimeConfig:
     lead_s: float = 2.0              # of a reply that may be ahead of the loudspeaker; more would be thrown away
     waits_s: float = 4.0             # that a turn waits for a connection; then the robot says that there is none
     answers_s: float = 10.0          # until a request for a reply that was never acknowledged is given up
+    listens: int = 6                 # seconds that a model only listens after a turn: it chose to say nothing
     rotate_s: float = 3300.0         # of a session until the next quiet moment ends it: OpenAI's cap is 60 min
     rotate_at_last_s: float = 3540.0  # ... until it is ended in any case
     history_lines: int = 40          # of the talk that a new session is told

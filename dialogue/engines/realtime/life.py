@@ -70,9 +70,11 @@ class SessionLife(ServerEvents):
                 answer.told = True
                 self.replies.append(EngineTrouble("no connection to the server", answer.generation))
         wanted = self.wanted
-        if wanted is not None and not self.ready and self.t - wanted.asked_at > self.config.waits_s:
+        patience = self.config.answers_s if self.ready else self.config.waits_s
+        if wanted is not None and self.t - wanted.asked_at > patience:
             self.wanted, wanted.told = None, True
-            self.replies.append(EngineTrouble("no connection to the server", wanted.generation))
+            reason = "the server did not answer" if self.ready else "no connection to the server"
+            self.replies.append(EngineTrouble(reason, wanted.generation))
         for answer in self.answers.values():
             late = [c for c, result in answer.calls.items() if result is None]
             if late and not answer.dead and self.t - answer.asked_at > TOOL_S + self.config.answers_s:

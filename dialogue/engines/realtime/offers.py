@@ -26,6 +26,7 @@ class Offers(ToolCalls):
     answers: dict[int, Answer]
     held: deque[Answer]
     wanted: Answer | None
+    listened: int                    # times that the server has listened since
     t: float
 
     def offered(self, identity: str) -> None:
@@ -65,7 +66,16 @@ class Offers(ToolCalls):
             early.turn = answer.turn
             self.answers[answer.generation] = early
             return
-        self.wanted = answer
+        self.wanted, self.listened = answer, 0
+
+    def listens(self, response: object) -> None:
+        """A model decided once more to listen; `response` names one that it ends unspoken, which tells its own end."""
+        if response is not None or self.wanted is None:
+            return
+        self.listened += 1
+        if self.listened >= self.config.listens:
+            answer, self.wanted = self.wanted, None
+            answer.flow.end()                             # nothing is an answer too
 
     def dismiss(self, answer: Answer) -> None:
         """Nobody's turn was answered by it, and nobody heard it."""

@@ -82,6 +82,9 @@ class ServerEvents(Offers):
         self.last = f"{message.get('type')} {message.get('reason', '')}".strip()
         self.token = None
 
+    def _listen(self, message: Mapping[str, Any]) -> None:
+        self.listens(message.get("response_id"))
+
     # responses ------------------------------------------------------------------------------------------------------
 
     def _response_created(self, message: Mapping[str, Any]) -> None:
@@ -260,6 +263,7 @@ HANDLERS = {
     "session.created": ServerEvents._created, "session.updated": ServerEvents._updated,
     "session.resumed": ServerEvents._resumed, "session.resync_required": ServerEvents._anew,
     "session.closed": ServerEvents._closed, "session.expired": ServerEvents._closed,
+    "response.listen": ServerEvents._listen,
     "response.created": ServerEvents._response_created, "response.done": ServerEvents._response_done,
     "response.output_audio.delta": ServerEvents._audio,
     "response.output_audio_transcript.delta": ServerEvents._words,
