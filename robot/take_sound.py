@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from calibration.health import Health
 from perception.audio.block import BLOCK, BLOCK_S, SAMPLE_RATE_HZ, AudioBlock, Samples, frozen_samples
+from perception.audio.resampling import resampled
 from robot.errors import BadRequest
 
 RATES_HZ = (8000, 192000)    # what sound cards record at; below 8 kHz no voice can be told from another sound
@@ -39,7 +40,6 @@ def read_sound(file: Path, mics: int, rate_hz: int) -> Sound:
     """The sound of `file`: `mics` microphones and the reference at rate_hz; without the last column no reference."""
     samples, notes = _samples(file, mics, rate_hz), []
     if rate_hz != SAMPLE_RATE_HZ:
-        from perception.audio.resampling import resampled  # here: it takes half a second
         samples = np.stack([resampled(channel, rate_hz, SAMPLE_RATE_HZ) for channel in samples])
         notes.append(Health(0.0, "audio", "ok", f"resampled from {rate_hz} to {SAMPLE_RATE_HZ} Hz"))
     if len(samples) == mics:
