@@ -98,6 +98,9 @@ def mind_of(config: LiveConfig, playback_delay_s: float | None) -> GuardedMind:
     if mind.playback_delay_s is None:
         mind = replace(mind, playback_delay_s=playback_delay_s)
     own, used = reachy_mini().mic_positions, len(config.sound.microphones)
+    if playback_delay_s is None and mind.mic_positions_m is not None and len(mind.mic_positions_m) != used:
+        raise BadRequest(f"[mind] mic_positions_m: expected a place for each of the {used} channels of [sound] "
+                         f"microphones, found {len(mind.mic_positions_m)}")
     if playback_delay_s is None and mind.mic_positions_m is None and used < len(own):
         mind = replace(mind, mic_positions_m=tuple(map(tuple, own[:used].tolist())))
     return build_mind(mind, report=functools.partial(print, flush=True))

@@ -21,7 +21,9 @@ def test_sections_fill_their_parts(tmp_path):
 @pytest.mark.parametrize(("text", "named"), [
     ("[servobus]\n", "servo_bus"), ("mind = 3\n", "expected a section"), ("[servo_bus]\nport = 1\n", "port"),
     ("[servo_bus]\ndevice = 3\n", "expected a text"), ("[servo_bus.bus]\nwarm_c = inf\n", "finite"),
-    ("[mind\n", "TOML"),
+    ("[mind\n", "TOML"), ("[metrics]\nport = 99999\n", "0 to 65535"), ("[realtime]\nurl = 'http://x'\n", "wss://host"),
+    ("[chat]\nurl = 'localhost:8080'\n", "http://host"), ("[minicpm]\nurl = 'wss://h:70000'\n", "out of range"),
+    ("[sound]\nmicrophones = [0, 0, 1]\n", "each channel once"),
 ])
 def test_what_is_wrong_is_named_with_its_file(tmp_path, text, named):
     path = tmp_path / "robot.toml"

@@ -2,6 +2,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from dialogue.engines.address import checked_url
+
 INSTRUCTIONS = """You are Robin, a small robot on a table. What you write is spoken aloud: plain sentences, no lists, no
 markup, one or two short sentences. Notes in square brackets tell you what people do without words; never read them
 out."""
@@ -24,3 +26,6 @@ class ChatConfig:
     connect_s: float = 1.5           # for the connection; then the companion answers
     again_s: float = 20.0            # after a failure until it is asked again; the companion answers meanwhile
     fallback: Literal["companion", "none"] = "companion"   # none: trouble is told instead
+
+    def __post_init__(self) -> None:
+        checked_url(self.url, ("http", "https"))

@@ -33,6 +33,8 @@ class SoundDeviceConfig:
             raise ValueError(f"rate_hz: expected 8000 to 192000 or 0, found {self.rate_hz}")
         if not 1 <= len(self.microphones) <= 8 or min(self.microphones) < 0:
             raise ValueError(f"microphones: expected 1 to 8 channels from 0, found {self.microphones}")
+        if len(set(self.microphones)) < len(self.microphones):
+            raise ValueError(f"microphones: expected each channel once, found {self.microphones}")
         if not self.voice or min(self.voice) < 0:
             raise ValueError(f"voice: expected at least one channel from 0, found {self.voice}")
         if self.reference < -1 or self.reference in self.microphones:

@@ -26,6 +26,10 @@ class MetricsConfig:
     host: str = "127.0.0.1"    # who can reach this address can read how the robot does, not what is said
     port: int = 9474           # beside the usual exporters, which take 9100 to 9473; 0: any free one
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.port <= 65535:
+            raise ValueError(f"port: expected 0 to 65535, found {self.port}")
+
 
 @dataclass
 class MetricsProcess:

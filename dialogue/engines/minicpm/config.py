@@ -2,6 +2,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from dialogue.engines.address import checked_url
 from dialogue.engines.link import LinkConfig
 
 
@@ -37,3 +38,6 @@ class MiniCpmConfig:
     rotate_grace_s: float = 14.0     # that a quiet moment is waited for
     handover_letters: int = 800      # of its own words that the next session is told
     link: LinkConfig = field(default_factory=_link)
+
+    def __post_init__(self) -> None:
+        checked_url(self.url, ("wss", "ws"))

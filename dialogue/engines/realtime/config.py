@@ -2,6 +2,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from dialogue.engines.address import checked_url
 from dialogue.engines.link import LinkConfig
 
 Server = Literal["auto", "openai", "openai-beta", "speech-to-speech", "localai", "sglang-omni", "vllm-omni"]
@@ -39,3 +40,6 @@ class RealtimeConfig:
     rotate_at_last_s: float = 3540.0  # ... until it is ended in any case
     history_lines: int = 40          # of the talk that a new session is told
     link: LinkConfig = field(default_factory=LinkConfig)
+
+    def __post_init__(self) -> None:
+        checked_url(self.url, ("wss", "ws"))
