@@ -42,7 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     hearing = parser.add_argument_group("hearing", "who is heard over the robot's voice and motors")
     hearing.add_argument("--hearing", action="store_true", help="the table of hearing, with a picture and hearing.json")
     hearing.add_argument("--takes", type=Path, metavar="DIR", help="takes with truth.json (default: drawn ones)")
-    hearing.add_argument("--seed", type=int, default=1, help="of the drawn takes, the faults and the soak (default 1)")
+    hearing.add_argument("--seed", type=int, default=1, help="of the drawn takes, the faults, the soak and the first of --floor "
+                         "(default 1)")
     hearing.add_argument("--ceiling", action="store_true", help="the same drawn takes without the robot's echo")
     hearing.add_argument("--no-telemetry", action="store_true", help="the same takes without commanded speeds")
     hearing.add_argument("--words", action="store_true",
@@ -77,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     if options.floor:
         from robot.service.floor_figures import floor_figures
-        print("\n".join(floor_figures(options.floor, FLOOR_STORIES, options.jobs)), flush=True)
+        print("\n".join(floor_figures(options.floor, FLOOR_STORIES, options.jobs, options.seed)), flush=True)
         return 0
     chosen = options.tick or options.answers or options.demo or options.alone
     if options.tick or not chosen:

@@ -229,9 +229,9 @@ def _truly(heard, stopped: Event, silent: float) -> int:
     return sum(word.generation == dict(stopped.facts)["generation"] and word.t <= silent + 1e-6 for word in heard)
 
 
-def floor_figures(seeds: int, rounds: int, jobs: int) -> list[str]:
-    """The table over so many robots."""
-    chosen = list(range(1, seeds + 1))
+def floor_figures(seeds: int, rounds: int, jobs: int, first: int = 1) -> list[str]:
+    """The table over so many robots, from seed `first` on."""
+    chosen = list(range(first, first + seeds))
     if jobs == 1:
         talks = [talk(seed, rounds) for seed in chosen]
     else:
@@ -242,7 +242,7 @@ def floor_figures(seeds: int, rounds: int, jobs: int) -> list[str]:
         counted.add(one)
     murmurs = counted.taken.get("murmur", [])
     return [
-        f"the floor, {seeds} robots, {rounds} stories each, embedded engine",
+        f"the floor, robots of seeds {first} to {first + seeds - 1}, {rounds} stories each, embedded engine",
         f"  onset to duck                       {_spread(counted.ducks)}",
         f"  onset to silence, interruption      {_spread(counted.silences)}",
         f"  onset to silence, stop word         {_spread(counted.stops)}",
