@@ -15,6 +15,7 @@ from robot.bodies.camera_config import CameraDeviceConfig
 from robot.bodies.device import DeviceBody, DeviceConfig, build_device
 from robot.bodies.ring import Ring
 from robot.bodies.sound_config import SoundDeviceConfig
+from robot.bodies.sound_place import SoundPlace, served
 from robot.bodies.sound_process import SoundProcess
 from robot.bodies.sound_slots import ORDERS, packed_block, packed_spoken, unpacked_block, unpacked_spoken
 from robot.commands.run import changeable
@@ -123,6 +124,17 @@ def test_a_reload_changes_volume_and_mute_of_a_card_that_plays(sound, tmp_path):
     assert [text for _, text, _ in log.sink.lines] == [
         "reload key=sound.muted: in force", "reload key=sound.volume: in force",
         "reload key=sound.latency_s: needs a restart: systemctl restart talkover"]
+
+
+def test_no_sound_server_is_begun_to_ask_where_streams_are(tmp_path):
+    """pactl would start one: it takes the sound card."""
+    place = SoundPlace({"XDG_RUNTIME_DIR": str(tmp_path), "PATH": os.environ["PATH"]})
+    assert place._changes is None and place.moved() is None
+    place.close()
+    assert served({"PULSE_SERVER": "unix:/x"}) and not served({"XDG_RUNTIME_DIR": str(tmp_path)})
+    (tmp_path / "pulse").mkdir()
+    (tmp_path / "pulse" / "native").touch()
+    assert served({"XDG_RUNTIME_DIR": str(tmp_path)})
 
 
 class Engine:

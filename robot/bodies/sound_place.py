@@ -7,22 +7,32 @@ watched: then nobody moves anything.
 import json
 import os
 import subprocess
+from collections.abc import Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 KINDS = {"source-output": "source", "sink-input": "sink"}     # a stream that records, one that plays: its device
 ASK_S = 2.0                                                   # for an answer of pactl; a server answers in 10 ms
 
 
+def served(environment: Mapping[str, str]) -> bool:
+    """Whether a sound server runs: where none does, pactl would start one, which takes the card for itself."""
+    runtime = environment.get("PULSE_RUNTIME_PATH", f"{environment.get('XDG_RUNTIME_DIR', '/run')}/pulse")
+    return "PULSE_SERVER" in environment or Path(runtime, "native").exists()
+
+
 class SoundPlace:
     """Begun when the streams are open. `moved` tells once they are elsewhere."""
 
-    def __init__(self) -> None:
+    def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
         self._at: dict[tuple[str, int], int] = {}     # (kind, stream): device, as it was found first
-        self._environment = {**os.environ, "LC_ALL": "C"}
+        self._environment = {**environment, "LC_ALL": "C"}
         self._half = b""                              # of a line
         self._looks = True                            # once in any case: where they are at first
         self._changes: subprocess.Popen[bytes] | None = None
+        if not served(environment):
+            return
         with suppress(FileNotFoundError):             # no pactl: no such server
             self._changes = subprocess.Popen(["pactl", "subscribe"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                              stderr=subprocess.DEVNULL, env=self._environment)
