@@ -19,6 +19,9 @@ LATER = datetime(2026, 1, 6, 9, 0)
     ("Don't forget that I have an appointment on Monday.", "What do you know about me?",
      "You told me that you have an appointment on Monday."),
     ("My birthday is the fifth of May.", "When is my birthday?", "Your birthday is the fifth of May."),
+    ("My favourite colours are red and blue.", "What are my favorite colors?",
+     "Your favorite colors are red and blue."),
+    ("Robin, remember that I like to swim.", "What do I like?", "You told me that you like to swim."),
     ("My sister lives in Rome.", "Where does my brother live?", "You have not told me that."),
     ("Can you remember that I'm allergic to nuts?", "What have I told you?",
      "You told me that you are allergic to nuts."),
@@ -88,6 +91,17 @@ def test_a_name_is_kept_over_runs_but_does_not_alone_prove_who_it_is(tmp_path):
     assert words.memory.name("person_2") == "Anna"           # the same run: its engine had died and started again
     assert len(words.memory.namesakes("anna")) == 3
     words.close()
+
+
+def test_what_one_said_is_not_said_to_another_and_not_after_it_is_forgotten():
+    words = Words()
+    words.say("I like tea.")
+    assert "had not said" in words.say("What did I say?", "person_2") and "tea" in words.say("What did I say?")
+    words.say("Set the volume to ten.", "person_2")
+    assert "cannot do anything" in words.say("No, I meant five.")           # the other one's wish
+    words.say("Forget me.")
+    assert "had not said" not in words.say("What did I say?")               # but for the wish itself
+    assert "tea" not in str(words.companion.heard)
 
 
 def test_who_comes_back_and_says_so_is_known_again(tmp_path):

@@ -150,6 +150,23 @@ def test_what_another_engine_was_told_stays_on_the_machine(tmp_path):
     talk.memory.book.close()
 
 
+@pytest.mark.parametrize(("companion", "told"), [(True, "person_1"), (False, "Anna (person_1)")])
+def test_a_companion_beside_its_server_knows_people_by_id(companion, told):
+    class Engine:
+        name, got = "chat", ()
+
+        def handle(self, request):
+            self.got = request.people
+            yield from ()
+
+    engine, memory = Engine(), Memory(engine="chat")
+    memory.introduce("person_1", "Anna")
+    if companion:
+        engine.speak = lambda: "done"
+    list(Remembering(engine, memory, server=True).handle(Surroundings(0.0, (("person_1", 0.1, True),))))
+    assert engine.got == ((told, 0.1, True),)
+
+
 def test_everybody_is_forgotten_only_when_the_model_asked_in_between():
     talk = Talk()
     talk.granted(("remember", {"name": "Anna"}))

@@ -36,7 +36,7 @@ class Companion:
     memory: Memory = field(default_factory=Memory)
     start: datetime = datetime(2026, 1, 5, 15, 0)
     around: Surroundings = field(default_factory=lambda: Surroundings(0.0, ()))
-    heard: deque[str] = field(default_factory=lambda: deque(maxlen=8))   # what people said, oldest first
+    heard: deque[Said] = field(default_factory=lambda: deque(maxlen=8))   # what people said, oldest first
     spoken: str = ""                                       # the last words of the robot that were heard
     unfinished: tuple[str, ...] = ()                       # clauses of a reply that was cut
     _follow_up: tuple[Callable[[Said], Plan], Callable[[Said], Plan]] | None = None
@@ -48,7 +48,7 @@ class Companion:
         plan = self._answer(said)
         self._follow_up, self._asked = plan.follow_up, said.person
         if said.words:
-            self.heard.append(said.text)
+            self.heard.append(said)
         return plan
 
     def prompted(self, text: str, t: float) -> Plan:
@@ -88,6 +88,14 @@ class Companion:
         self._turns[kind] = turn + 1
         return phrases[turn % len(phrases)]
 
+    def said_before(self, said: Said) -> str:
+        """The last words of the same person; "" for none, or when somebody else has spoken since."""
+        return self.heard[-1].text if self.heard and self.heard[-1].person == said.person else ""
+
+    def forget_words(self, person: str | None) -> None:
+        """What that person said shall not be told again."""
+        self.heard = deque((said for said in self.heard if said.person != person), maxlen=self.heard.maxlen)
+
     def go_on(self, said: Said) -> Plan:
         """The rest of what was cut."""
         rest, self.unfinished = self.unfinished, ()
@@ -126,7 +134,7 @@ class Companion:
         words = " ".join(words_of(instead))
         if not words:
             return Plan("What did you mean?")
-        before = before if words_of(before) else self.heard[-1] if self.heard else ""
+        before = before if words_of(before) else self.said_before(said)
         known = self._put_right(said, before, instead) or self._known(Said(instead, said.person, said.t))
         if known is not None:
             return known

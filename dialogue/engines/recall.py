@@ -8,6 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 from dialogue.engines.plan import Plan, Said, table, wish
+from dialogue.persona import PERSONAS
 from dialogue.words import words_of
 
 if TYPE_CHECKING:
@@ -20,9 +21,9 @@ NO_NAMES = frozenset(words_of("""
     back bored hungry busy afraid angry sure just still going looking trying thinking
     from in at on done ready sick great"""))
 LIKES = r"(really |also |do )?(like|love|enjoy|prefer|hate|don't like|do not like)"
-NOT_LIKED = "(you|it|that|this|to|what|how)"
+NOT_LIKED = "(you|it|that|this|what|how)"
 RELATIVE = r"(lives?|works?|studies|study|plays?|comes?|speaks?|has|have|had|likes?|loves?|was born|got)"
-ADDRESSED = "(?:hey|robot|please|and|also|so|well|oh|can you|could you|will you|you should) "
+ADDRESSED = f"(?:hey|robot|{'|'.join(PERSONAS)}|please|and|also|so|well|oh|can you|could you|will you|you should) "
 # I and you change places, in the order of this list; "you" is taken for the object unless a verb of its own follows.
 CHANGED = (("i am", "you are"), ("i'm", "you are"), ("i was", "you were"), ("i've", "you have"), ("i'll", "you will"),
            ("i'd", "you would"), ("you are", "I am"), ("you're", "I am"), ("you have", "I have"), ("your", "my"),
@@ -39,8 +40,14 @@ def to_them(text: str) -> str:
 def told(fact: Fact) -> str:
     """A fact as a sentence to the person who told it."""
     if fact.about:
-        return f"Your {fact.about} is {fact.text}."
+        return property_of(fact.about, fact.text)
     return f"You told me that {to_them(fact.text)}."
+
+
+def property_of(what: str, value: str) -> str:
+    """`Your favorite color is blue.`"""
+    verb = "are" if what.endswith("s") and not what.endswith("ss") else "is"
+    return f"Your {what} {verb} {to_them(value)}."
 
 
 def piece(said: Said, words: str) -> str:
@@ -103,7 +110,7 @@ def property_told(talk: Companion, said: Said, found: re.Match[str]) -> Plan | N
     what, value = found["what"], piece(said, found["value"])
     if what == "name" or found["value"] in ("what", "it") or said.text.rstrip().endswith("?"):
         return None
-    return wish(f"Your {what} is {value}. I will remember that.", "remember", about=what, fact=value)
+    return wish(f"{property_of(what, value)} I will remember that.", "remember", about=what, fact=value)
 
 
 def fact_asked(talk: Companion, said: Said, found: re.Match[str]) -> str:
@@ -111,7 +118,7 @@ def fact_asked(talk: Companion, said: Said, found: re.Match[str]) -> str:
     what = found["what"]
     value = talk.memory.value(said.person, what)
     if value is not None:
-        return f"Your {what} is {value}."
+        return property_of(what, value)
     wanted = words_of(what)
     while wanted:                            # "my sister live": what is asked about comes first
         known = [told(fact) for fact in talk.memory.facts(said.person)
@@ -153,17 +160,19 @@ def forget_newest(talk: Companion, said: Said, found: re.Match[str]) -> Plan | s
 
 
 def forget_me(talk: Companion, said: Said, found: re.Match[str]) -> Plan:
+    talk.forget_words(said.person)
     return wish("I have forgotten you: your name, and all that you told me.", "forget")
 
 
 def forget_everybody(talk: Companion, said: Said, found: re.Match[str]) -> Plan:
     def sure(said: Said) -> Plan:
+        talk.heard.clear()
         return wish("I have forgotten everybody, and all that anybody told me.", "forget", whose="everybody")
 
     def kept(said: Said) -> Plan:
         return Plan("Then I forget nothing.")
 
-    if talk.heard and words_of(talk.heard[-1]) == words_of(said.text):     # said again instead of yes
+    if words_of(talk.said_before(said)) == words_of(said.text):            # said again instead of yes
         return sure(said)
     asks = "Shall I forget everybody, and all that anybody told me? That cannot be undone. Yes or no?"
     return Plan(asks, (("forget", (("whose", "everybody"),)),), (sure, kept), whole=True)

@@ -42,6 +42,7 @@ class Remembering:
         self._who: dict[int, str | None] = {}                 # by generation
         self._owed: deque[Owed] = deque(maxlen=KEPT)
         self._asked: int | None = None                        # turns since somebody wished that everybody is forgotten
+        self._reads = hasattr(engine, "speak")                # a companion beside its server reads the memory itself
         self._told = ""                                       # the trouble of the memory that was told
         self._news = [memory.book.aside] if memory.book.aside else []
         if hasattr(engine, "pulse"):                          # a worker asks for it by name
@@ -61,7 +62,7 @@ class Remembering:
             case ToolResult():
                 self.memory.at(request.t)
                 request = replace(request, result=self._result(request))
-            case Surroundings() if self.server:
+            case Surroundings() if self.server and not self._reads:
                 request = self._named(request)
         for timed in self.engine.handle(request):
             self._note(timed.reply)

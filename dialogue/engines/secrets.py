@@ -3,7 +3,6 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-
 PREFIX = "talkover_"     # what the service's LoadCredential puts before the names of the files in its folder
 
 

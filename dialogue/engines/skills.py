@@ -38,7 +38,8 @@ def date(talk: Companion, said: Said, found: re.Match[str]) -> str:
 
 
 def what_did_i_say(talk: Companion, said: Said, found: re.Match[str]) -> str:
-    return f"You said: {talk.heard[-1]}" if talk.heard else "You had not said anything before."
+    own = [before.text for before in talk.heard if before.person == said.person]
+    return f"You said: {own[-1]}" if own else "You had not said anything before."
 
 
 def say_again(talk: Companion, said: Said, found: re.Match[str]) -> str:
