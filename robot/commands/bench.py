@@ -42,8 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     hearing = parser.add_argument_group("hearing", "who is heard over the robot's voice and motors")
     hearing.add_argument("--hearing", action="store_true", help="the table of hearing, with a picture and hearing.json")
     hearing.add_argument("--takes", type=Path, metavar="DIR", help="takes with truth.json (default: drawn ones)")
-    hearing.add_argument("--seed", type=int, default=1, help="of the drawn takes, the faults, the soak and the first of --floor "
-                         "(default 1)")
+    hearing.add_argument("--seed", type=int, default=1,
+                         help="of the drawn takes, the faults, the soak; the first of --floor (default 1)")
     hearing.add_argument("--ceiling", action="store_true", help="the same drawn takes without the robot's echo")
     hearing.add_argument("--no-telemetry", action="store_true", help="the same takes without commanded speeds")
     hearing.add_argument("--words", action="store_true",
