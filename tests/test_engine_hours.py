@@ -17,7 +17,7 @@ from tests.engine_bench import SILENCE, VOICE
 from tests.fake_minicpm import Faults, Gateway
 from tests.fake_realtime import Server
 
-PIECE_S, PULSE_S = 0.1, 5.0       # s between two looks at the line, with sound and without
+PIECE_S, PULSE_S = 0.1, 10.0      # s between two looks at the line, with sound and without
 QUIET, LOUD = np.repeat(SILENCE, 10), np.tile(VOICE, 10)
 
 
