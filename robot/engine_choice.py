@@ -37,6 +37,11 @@ def engine_of(config: LiveConfig) -> ChildWorker:
     return ChildWorker(*makes[name], ready=(lambda t: EngineReady(name)) if local else None)
 
 
+def sees(config: LiveConfig) -> bool:
+    """Whether the configured engine gets pictures of the camera."""
+    return bool(getattr(getattr(config, config.run.engine, None), "frames", False))
+
+
 def memory_file(config: LiveConfig) -> Path | None:
     """Where what people tell is kept; None: only as long as the run."""
     kept, run = config.memory.kept, config.run

@@ -25,7 +25,7 @@ from robot.bodies.sound_process import SoundProcess
 from robot.bodies.touch_worker import touch_process
 from robot.bodies.watched import WatchedBody
 from robot.build import build_mind
-from robot.engine_choice import engine_of
+from robot.engine_choice import engine_of, sees
 from robot.errors import BadRequest
 from robot.interaction.typed_people import NAME
 from robot.live_config import LiveConfig
@@ -56,7 +56,7 @@ def build_live(config: LiveConfig, start: float) -> Live:
         linked = None if joints is None else LinkedJoints(model, joints)
         room = simulated(config, model, engine, linked)
         return Live(mind_of(config, room.config.sound.loudspeaker.playback_delay_s), room, engine, room)
-    devices = build_device(DeviceConfig(config.sound, config.camera), engine, start)
+    devices = build_device(DeviceConfig(config.sound, config.camera), engine, start, sees(config))
     array = array_process(config.array, start) if config.array.on else None
     if array is not None:
         devices.sound.revive = functools.partial(array.send, RestartArray())
@@ -86,7 +86,8 @@ def simulated(config: LiveConfig, model: BodyModel, engine: ChildWorker, joints:
     """The simulated room with a person at the keyboard in it."""
     you = PersonScript(NAME, azimuth=0.3, distance=1.1)
     detector = ChildWorker("robot.simulation:DetectorHandler", {}, trouble=detector_trouble, ready=detector_ready)
-    return SimulatedBody(config.room, (you,), engine, detector, config.mind.seed, model=model, joints=joints)
+    return SimulatedBody(config.room, (you,), engine, detector, config.mind.seed, model=model, joints=joints,
+                         shown=sees(config))
 
 
 def mind_of(config: LiveConfig, playback_delay_s: float | None) -> GuardedMind:

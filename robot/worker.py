@@ -33,6 +33,9 @@ class Worker(Protocol):
 
     def submit(self, t: float, request: Any) -> None: ...
 
+    def offer(self, t: float, request: Any) -> None:
+        """The same for what is worth something only now: dropped when the worker is away or behind."""
+
     def poll(self, t: float) -> list[Any]:
         """Replies that exist at time t, in order."""
 
@@ -75,6 +78,10 @@ class InlineWorker:
             self._free_at = max(self._free_at, t)
         self._inbox = deque((at, r) for at, r in self._inbox if not self.cancels(request, r))
         self._inbox.append((t, request))
+
+    def offer(self, t: float, request: Any) -> None:
+        if not self._inbox:
+            self.submit(t, request)
 
     def poll(self, t: float) -> list[Any]:
         out = []
@@ -171,6 +178,10 @@ class ChildWorker:
             self._channel.send(request)
         else:
             self._held.append(request)
+
+    def offer(self, t: float, request: Any) -> None:
+        if self._channel is not None and self._channel.waiting == 0:
+            self._channel.send(request)
 
     def poll(self, t: float) -> list[Any]:
         if not self._start(t) or self._channel is None:

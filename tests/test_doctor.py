@@ -12,6 +12,7 @@ import pytest
 
 from calibration.body_model import reachy_mini
 from dialogue.engines.minicpm.config import MiniCpmConfig
+from dialogue.engines.realtime.config import RealtimeConfig
 from robot.__main__ import main
 from robot.black_box.config import BoxConfig
 from robot.black_box.shelf import Shelf
@@ -238,12 +239,28 @@ def test_the_engines_host_is_named():
     assert by_subject(network(replace(far, chat=ChatConfig(""))))["engine"].verdict == "warning"
 
 
-@pytest.mark.parametrize(("engine", "told"), [("realtime", "the sound of turns goes there; no pictures"),
-                                              ("minicpm", "all sound, always, and PICTURES of the camera go there")])
-def test_what_leaves_the_machine_is_told(engine, told):
-    config = replace(LiveConfig(), run=RunConfig(engine=engine), minicpm=MiniCpmConfig("wss://m.example.org",
-                                                                                      frames=True))
+@pytest.mark.parametrize(("engine", "settings", "told"), [
+    ("realtime", {}, "the sound of turns, or all sound where that server itself decides when to answer, goes there"),
+    ("realtime", {"server": "openai"}, "the sound of turns goes there; no pictures"),
+    ("realtime", {"server": "speech-to-speech"}, "all sound, always, goes there; no pictures"),
+    ("realtime", {"server": "openai", "frames": True}, "PICTURES of the camera, one with each turn, go there"),
+    ("realtime", {"server": "vllm-omni", "frames": True}, "PICTURES of the camera, one a second, go there"),
+    ("minicpm", {"frames": True}, "all sound, always, and PICTURES of the camera, one a second, go there"),
+    ("minicpm", {}, "all sound, always, goes there; no pictures")])
+def test_what_leaves_the_machine_is_told(engine, settings, told):
+    section = {"realtime": RealtimeConfig, "minicpm": MiniCpmConfig}[engine](url="wss://m.example.org", **settings)
+    config = replace(LiveConfig(), run=RunConfig(engine=engine), **{engine: section})
     assert told in by_subject(network(config, lambda host, port: ""))["engine"].fact
+
+
+def test_an_engine_that_shall_see_without_a_camera_is_told():
+    """F63: a setting without its part."""
+    config = replace(LiveConfig(), run=RunConfig(body="device", engine="minicpm"),
+                     minicpm=MiniCpmConfig("wss://m.example.org", frames=True), camera=CameraDeviceConfig(source=""))
+    found = by_subject(network(config, lambda host, port: ""))
+    assert "there is no camera" in found["engine"].fact and found["engine pictures"].verdict == "warning"
+    seeing = replace(config, run=replace(config.run, body="simulated"))
+    assert "engine pictures" not in by_subject(network(seeing, lambda host, port: ""))
 
 
 def test_a_peer_that_is_down_and_one_that_answers():

@@ -118,7 +118,7 @@ def test_a_half_open_line_ends_the_wait_for_an_answer_within_a_bounded_time(conf
 
 
 def test_text_that_leads_its_sound_is_not_heard_before_it_sounds():
-    """F27: each second of sound comes with the words of the next 0.4 s as well; a stop after two seconds."""
+    """F27: each second of sound comes with the words of the next 0.4 s as well. A stop at any clause."""
     words = [f"word{number:02d}" for number in range(20)]          # 2.5 a second
     told = {5: words[:4], 6: words[4:6], 7: words[6:9], 8: words[9:]}
     bench = Line(MiniCpmSession(MiniCpmConfig(), np.random.default_rng(1)),
@@ -129,10 +129,12 @@ def test_text_that_leads_its_sound_is_not_heard_before_it_sounds():
     bench.ask(Commit(bench.t, 1, onset, bench.t, 1))
     bench.listen(2.9)
     clauses = bench.got(Clause, 1)
-    ends = np.cumsum([len(clause.samples) for clause in clauses]) / 16000
-    assert ends[-1] >= 2.0
-    heard = " ".join(clause.text for clause, end in zip(clauses, ends, strict=True) if end <= 2.0 and clause.text)
-    assert heard.split() == words[:len(heard.split())] and 2 <= len(heard.split()) <= 6
+    told, seconds = 0, 0.0
+    for clause in clauses:
+        told += len(clause.text.split())
+        seconds += len(clause.samples) / 16000
+        assert told <= 2.5 * seconds
+    assert seconds >= 2.0 and told >= 3
 
 
 def test_an_engine_process_that_is_killed_in_mid_reply_costs_that_reply_alone():

@@ -18,6 +18,7 @@ from calibration.health import Health, Level
 from perception.vision.detector import Picture, RetinaFace
 from perception.vision.finder import FaceFinder
 from robot.bodies.camera_config import CameraDeviceConfig
+from robot.bodies.view import Viewer
 from robot.channel import Channel
 from robot.worker_child import EXPENDABLE
 
@@ -33,6 +34,7 @@ class CameraSetup:
 
     config: CameraDeviceConfig
     start: float                       # s, monotonic clock at the run's t = 0
+    shown: bool = False                # pictures are also made for the engine
 
 
 class CameraTrouble(Exception):
@@ -128,6 +130,7 @@ class CameraChild:
     def __init__(self, setup: CameraSetup, channel: Channel):
         self.setup, self.channel = setup, channel
         self.finder = FaceFinder(RetinaFace())
+        self.viewer = Viewer() if setup.shown else None
         self.fps = setup.config.fps
         self._looked = self._said = -1e9
         self._level: tuple[Level, str] | None = None
@@ -169,6 +172,9 @@ class CameraChild:
             self._looked = t
             self._tell("ok", f"sees by {self.setup.config.source}")
             self.channel.send(self.finder.see(picture, t - self.setup.start))
+            view = None if self.viewer is None else self.viewer.of(t - self.setup.start, picture)
+            if view is not None:
+                self.channel.send(view)
             self._said = time.monotonic()
 
     def _due(self, t: float) -> bool:

@@ -3,6 +3,7 @@ import time
 from dataclasses import dataclass, field
 
 from calibration.health import Health
+from dialogue.engine import Picture
 from perception.vision.frame import FaceFrame
 from robot.bodies.camera_child import CameraSetup
 from robot.bodies.camera_config import CameraDeviceConfig
@@ -18,8 +19,10 @@ class CameraProcess:
 
     config: CameraDeviceConfig
     start: float = field(default_factory=time.monotonic)    # s, monotonic clock at the run's t = 0
+    shown: bool = False                # pictures are also made for the engine
     child: ChildProcess = field(init=False)
     frames: int = 0                    # looked at so far
+    view: Picture | None = None        # the newest for the engine; who takes it puts None
     _fps: float = field(init=False)
     _health: list[Health] = field(default_factory=list)
 
@@ -50,6 +53,8 @@ class CameraProcess:
                 self._health.append(word)
             elif isinstance(word, FaceFrame):
                 out.append(word)
+            elif isinstance(word, Picture):
+                self.view = word
         self.frames += len(out)
         if channel.closed:
             self.child.hung_up(now)
@@ -72,6 +77,6 @@ class CameraProcess:
         self.child.close()
 
     def _begin(self, now: float) -> None:
-        self.child.begin(now, CameraSetup(self.config, self.start))
+        self.child.begin(now, CameraSetup(self.config, self.start, self.shown))
         if self._fps != self.config.fps and self.child.channel is not None:
             self.child.channel.send(self._fps)

@@ -28,12 +28,16 @@ class DeviceBody:
     sound: SoundProcess
     camera: CameraProcess | None = None
     engine: Worker | None = None
+    _awake: bool = True      # asleep, it shows nobody what it sees
 
     def read(self, index: int, t: float) -> Inputs:
         audio, health = self.sound.read(), self.sound.health()
         frames: tuple[FaceFrame, ...] = ()
         if self.camera is not None:
             frames = self.camera.read()
+            view, self.camera.view = self.camera.view, None
+            if view is not None and self.engine is not None and self._awake:
+                self.engine.offer(t, view)
             health += self.camera.health()
         replies = () if self.engine is None else tuple(self.engine.poll(t))
         return Inputs(index, t, audio, None, frames, replies, health)
@@ -47,7 +51,8 @@ class DeviceBody:
                 self.engine.submit(t, request)
         if self.camera is not None and outputs.joints is not None:
             config = self.camera.config
-            own = config.fps if outputs.joints.torque else config.asleep_fps
+            self._awake = outputs.joints.torque
+            own = config.fps if self._awake else config.asleep_fps
             self.camera.pace(own if outputs.camera_fps is None else min(own, outputs.camera_fps))
 
     def stop(self, stopped: bool) -> None:
@@ -60,7 +65,7 @@ class DeviceBody:
                 part.close()
 
 
-def build_device(config: DeviceConfig, engine: Worker | None, start: float) -> DeviceBody:
-    """Starts the processes. start: monotonic clock (s) at t = 0 of the run."""
-    camera = CameraProcess(config.camera, start) if config.camera.source else None
+def build_device(config: DeviceConfig, engine: Worker | None, start: float, shown: bool = False) -> DeviceBody:
+    """Starts the processes. start: monotonic clock (s) at t = 0 of the run. shown: the engine sees the pictures too."""
+    camera = CameraProcess(config.camera, start, shown) if config.camera.source else None
     return DeviceBody(SoundProcess(config.sound, start), camera, engine)

@@ -18,6 +18,7 @@ from robot.bodies.room.people import PersonScript
 from robot.bodies.room.room import Room, RoomConfig
 from robot.bodies.room.servos import Joints
 from robot.bodies.room.tracks import Arrival
+from robot.bodies.view import Viewer
 from robot.tick import Inputs, Outputs
 from robot.worker import Worker
 
@@ -28,17 +29,18 @@ class SimulatedBody:
     """Room, servos, camera, engine and detector in virtual time: the same seed gives the same inputs, bit by bit.
 
     script: called at the start of every tick with its time and the room, to let people act. engine, detector: workers
-    (inline ones in virtual time); None: nobody answers, no pictures are made.
+    (inline ones in virtual time); None: nobody answers, no pictures are made. shown: the engine sees the pictures too.
     """
 
     def __init__(self, config: RoomConfig | None = None, people: Sequence[PersonScript] = (),
                  engine: Worker | None = None, detector: Worker | None = None, seed: int = 0,
                  script: Script | None = None, model: BodyModel | None = None,
-                 joints: Joints | LinkedJoints | None = None):
+                 joints: Joints | LinkedJoints | None = None, shown: bool = False):
         self.config = config or RoomConfig()
         self.model = model or reachy_mini()
         self.engine, self.detector, self.script = engine, detector, script
         self.room = Room(self.config, self.model, people, seed)
+        self._viewer = Viewer() if shown else None
         self.joints = joints or Joints(self.model, seed, self.config.starts_limp)
         self.eyesight = Eyesight(self.model.camera, self.config.camera, detector,
                                  np.random.default_rng([seed, 51]))
@@ -93,9 +95,19 @@ class SimulatedBody:
         works = self.room.faults.active(t, "camera") is None
         found = self.eyesight.step(t, self.joints.pose_at, self.room.seen_at, works)
         frames = tuple(reply for reply in found if isinstance(reply, FaceFrame))
+        self._show(t)
         trouble = (replace(reply, t=t) if isinstance(reply, Health) else Health(t, "camera", "degraded", str(reply))
                    for reply in found if not isinstance(reply, FaceFrame))
         return frames, tuple(trouble)
+
+    def _show(self, t: float) -> None:
+        """The newest picture is for the engine too, unless the robot sleeps."""
+        asleep = self._goal is not None and not self._goal.torque
+        if self._viewer is None or self.engine is None or self.eyesight.last is None or asleep:
+            return
+        view = self._viewer.of(*self.eyesight.last)
+        if view is not None:
+            self.engine.offer(t, view)
 
     def write(self, t: float, outputs: Outputs) -> None:
         """Joint goals for the next exchange, blocks for the loudspeaker's queue, requests for the engine."""

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from dialogue.engines.realtime.dialects import DIALECTS
 from robot.black_box.door import NobodyThere, ask
 from robot.black_box.shelf import Shelf, size
+from robot.engine_choice import sees
 from robot.live_config import LiveConfig
 from robot.service.findings import Finding
 
@@ -69,9 +71,24 @@ def leaves(config: LiveConfig) -> str:
     name = config.run.engine
     if name == "chat":
         return "the words of people go there; no sound, no pictures"
-    sound = "the sound of turns" if name == "realtime" else "all sound, always,"
-    pictures = "and PICTURES of the camera go there" if getattr(config, name).frames else "goes there; no pictures"
-    return f"{sound} {pictures}"
+    sound, often = "all sound, always,", "one a second"
+    if name == "realtime":
+        server = DIALECTS.get(config.realtime.server)
+        if server is None:
+            sound = "the sound of turns, or all sound where that server itself decides when to answer,"
+        elif not server.led:
+            sound = "the sound of turns"
+        often = "one with each turn" if server is None or server.images != "sound" else often
+    if not sees(config):
+        return f"{sound} goes there; no pictures"
+    if not has_camera(config):
+        return f"{sound} goes there; pictures would, but there is no camera"
+    return f"{sound} and PICTURES of the camera, {often}, go there"
+
+
+def has_camera(config: LiveConfig) -> bool:
+    """The simulated room's is one too."""
+    return bool(config.camera.source) or config.run.body == "simulated" or config.run.senses == "simulated"
 
 
 def network(config: LiveConfig, reach: Callable[[str, int], str] = reaches) -> Iterator[Finding]:
@@ -86,6 +103,9 @@ def network(config: LiveConfig, reach: Callable[[str, int], str] = reaches) -> I
     else:
         goes = "on this machine" if engine.here else f"{leaves(config)}; what is kept there is up to that host"
         yield Finding("engine", "ok", f"{name}: {engine.host}; {goes}")
+    if sees(config) and not has_camera(config):
+        yield Finding("engine pictures", "warning", f"{name} shall see, and there is no camera",
+                      f"name it at [camera] source, or set frames = false in [{name}]")
     for peer in found:
         why = reach(peer.host, peer.port)
         subject, fact = f"peer: {peer.section}", f"{peer.host}:{peer.port}"
