@@ -63,6 +63,16 @@ def test_a_service_with_a_limit_of_its_own_is_as_full_as_that(machine):
     assert machine.sample(1.0).memory == 0.75
 
 
+def test_a_neighbour_that_waits_is_not_the_services_strain(machine):
+    group = machine.sys / "fs/cgroup/robot.service"
+    group.mkdir(parents=True)
+    (group / "cpu.pressure").write_text("some avg10=3.00 avg60=0 avg300=0 total=1\n")
+    seen = machine.sample(0.0)
+    assert (seen.cpu_wait, seen.memory_wait) == (0.03, 0.01)
+    (machine.proc / "40/cgroup").write_text("0::/\n")        # the root group: its files are the machine's
+    assert machine.sample(1.0).cpu_wait == 0.125
+
+
 def test_what_a_system_does_not_tell_is_none(tmp_path):
     assert Machine(1, tmp_path, tmp_path).sample(3.0) == Vitals(3.0)
 

@@ -34,7 +34,10 @@ class Machine:
                       self._stalled("memory"), self._temperature(), tuple(self._processes(t)))
 
     def _stalled(self, resource: str) -> float | None:
-        words = _words(self.proc / "pressure" / resource)        # some avg10=1.23 avg60=...
+        """Of the service's own processes where its group tells: a neighbour that waits is not this robot's strain."""
+        group = self._group()
+        words = _words(group / f"{resource}.pressure") if group is not None else []
+        words = words or _words(self.proc / "pressure" / resource)        # some avg10=1.23 avg60=...
         return float(words[1].removeprefix("avg10=")) / 100 if len(words) > 1 else None
 
     def _memory(self) -> float | None:
@@ -45,13 +48,17 @@ class Machine:
             shares.append(1.0 - known.get("MemAvailable:", 0.0) / known["MemTotal:"])
         return max((share for share in shares if share is not None), default=None)
 
+    def _group(self) -> Path | None:
+        """The service's own group of processes (cgroup v2); none where it runs in the root group."""
+        lines = _text(self.proc / str(self.root) / "cgroup").splitlines()
+        path = next((line.removeprefix("0::/") for line in lines if line.startswith("0::/")), "")
+        return self.sys / "fs/cgroup" / path if path else None
+
     def _limited(self) -> float | None:
         """Of the service's own limit (cgroup v2), without what can be dropped at once."""
-        lines = _text(self.proc / str(self.root) / "cgroup").splitlines()
-        paths = [line.removeprefix("0::") for line in lines if line.startswith("0::")]
-        if not paths:
+        group = self._group()
+        if group is None:
             return None
-        group = self.sys / "fs/cgroup" / paths[0].lstrip("/")
         most, used, stat = (_words(group / f"memory.{name}") for name in ("max", "current", "stat"))
         if not most or not used or most[0] == "max":
             return None
