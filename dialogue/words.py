@@ -22,6 +22,11 @@ OPEN_PAIRS = frozenset(f"{first} {last}" for firsts, lasts in (
     ("i you we they he she", "want need must said told"),
     ("would i'd you'd we'd they'd", "like love want")) for first in firsts.split() for last in lasts.split())
 FRONTED = _set("what who whom which where when why how")   # the object stands in front: "what can you tell me?"
+# What begins a question or a request, which want an answer at once; a statement can wait, and more often goes on.
+FILLERS = _set("oh well so hey now please um uh robot and then")
+WANTS_ANSWER = FRONTED | _set("""tell give show bring get find go come look play sing say ask help can could will would
+    do does did is are am was were has have turn set make let open close read start continue repeat remember forget stop
+    wait no yes hello hi good thanks thank bye goodbye sorry excuse hold hang never""")
 NEVER_LAST = _set("a an and but because or the um uh er erm")
 # Sounds of somebody who listens, and words that mean no more than that when they are all that was said.
 HUMS = _set("mm mmm hm hmm mhm mmhm mmhmm mhmm uhhuh uhuh uh huh ah aha oh ooh um hum em hem m")
@@ -93,7 +98,9 @@ def completeness(text: str) -> Completeness:
         return "incomplete"
     if len(words) == 1:
         return "complete" if words[0] in WHOLE_ALONE else "unsure"
-    return "complete" if text.rstrip().endswith((".", "?", "!")) else "unsure"
+    first = next((word for word in words if word not in FILLERS), words[0])
+    whole = asks or (text.rstrip().endswith((".", "!")) and first in WANTS_ANSWER)
+    return "complete" if whole else "unsure"
 
 
 def is_echo(text: str, said: str) -> bool:

@@ -18,6 +18,7 @@ INTERRUPTED = Context(interrupted=True, said="and in the night it counted its sc
     ("Well, um...", "incomplete"), ("Could you,", "incomplete"),
     ("Could you tell me?", "incomplete"), ("I would like to hear.", "incomplete"), ("Let us", "incomplete"),
     ("What can you tell me?", "complete"), ("What do you want?", "complete"),
+    ("My sister said yes.", "unsure"), ("Well, tell me a story.", "complete"), ("I am fine.", "unsure"),
     ("tell me a story", "unsure"), ("Blue.", "unsure"), ("", "unsure"),
 ])
 def test_completeness(text, expected):
@@ -174,7 +175,7 @@ def test_somebody_who_pauses_long_is_given_more_time():
         turns.close()
     spoken(turns, 61.0, 62.0)
     turns.hear(62.25, SoundScene(62.25))
-    turns.guess(turns.candidate(62.25).turn, "That is it.")
+    turns.guess(turns.candidate(62.25).turn, "Tell me why.")
     assert turns.verdict(62.0 + CONFIG.complete + 0.02, Context()) is None
     assert turns.verdict(62.0 + CONFIG.unsure + 0.01, Context()).kind == "commit"
 
