@@ -19,7 +19,7 @@ OPEN_PAIRS = frozenset(f"{first} {last}" for firsts, lasts in (
     ("tell give show bring get find send ask buy read sing told said let", "me us him them you"),
     ("can could would will do did does should may might", "you we he she they"),
     ("to", "hear see have get tell say make find take give buy"),
-    ("i you we they he she", "want need must said told"),
+    ("i you we they he she", "want need must said told"), ("you", "know"),
     ("would i'd you'd we'd they'd", "like love want")) for first in firsts.split() for last in lasts.split())
 FRONTED = _set("what who whom which where when why how")   # the object stands in front: "what can you tell me?"
 # What begins a question or a request, which want an answer at once; a statement can wait, and more often goes on.

@@ -175,7 +175,7 @@ def test_somebody_who_pauses_long_is_given_more_time():
         turns.close()
     spoken(turns, 61.0, 62.0)
     turns.hear(62.25, SoundScene(62.25))
-    turns.guess(turns.candidate(62.25).turn, "Tell me why.")
+    turns.guess(turns.candidate(62.25).turn, "Tell me more.")
     assert turns.verdict(62.0 + CONFIG.complete + 0.02, Context()) is None
     assert turns.verdict(62.0 + CONFIG.unsure + 0.01, Context()).kind == "commit"
 

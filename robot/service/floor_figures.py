@@ -177,6 +177,8 @@ def counted_of(script: Talk, played: PlayedBlocks, delay_s: float) -> Counted:
                 counted.unheard.append(f"{onset:.1f} s: spoke into {sound.said.text!r}, {_told(script, onset)}")
             continue
         stopped = _happened(script, ("barge_in",), onset, end + CAUSES_S)
+        if stopped is None and _happened(script, ("reply_end",), onset, end + CAUSES_S) is not None:
+            continue                                    # it had said all: nothing to take
         counted.taken.setdefault(sound.kind, []).append(stopped is not None)
         if sound.kind == "murmur":
             if stopped is not None:
