@@ -134,6 +134,18 @@ def test_a_slow_server_is_replaced_by_the_companion_for_a_while(bench):
     assert len(bench.streams) == 2
 
 
+@pytest.mark.parametrize(("url", "asked"), [("http://127.0.0.1:8080/v1", 0), ("http://[::1]:8080/v1", 0),
+                                            ("http://localhost/v1", 0), ("https://api.example.org/v1", 1)])
+def test_a_machine_short_of_everything_does_not_run_its_own_server_too(monkeypatch, url, asked):
+    bench = Bench(monkeypatch, url=url)
+    bench.heard = "who are you"
+    bench.pass_time(0.2)
+    bench.ask(Commit(bench.t, 1, bench.t - 0.1, bench.t, 1, light=True))
+    bench.pass_time(1.0)
+    assert len(bench.streams) == asked and ("small robot" in bench.text()) == (not asked)
+    assert not bench.got(EngineTrouble)
+
+
 def test_a_server_that_stalls_in_mid_reply_ends_it_where_it_is(bench):
     bench.commit(1)
     bench.give(Words("This is the beginning. And then"))

@@ -164,6 +164,7 @@ def test_what_each_level_leaves_out():
     assert asks in Means("lean").spare(replace(wish, floor="ducked")).requests     # a hum is judged only here
     calm = Means("voice_only").spare(wish).intent
     assert (calm.mode, calm.gesture, calm.urgency) == ("listen", None, 0.2)
+    assert Means("voice_only").spare(wish).requests == (hears, replace(commits, light=True))
     rest = Means("safe", "I am getting too warm").spare(wish)
     assert rest.intent.mode == "park" and rest.requests == (
         hears, Prompt(1.0, "say: I am sorry, I have to rest: I am getting too warm.", 9))

@@ -1,4 +1,5 @@
 """The address of a server, checked before anything is sent there."""
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 
@@ -13,3 +14,12 @@ def checked_url(url: str, schemes: tuple[str, ...]) -> str:
     if parts.scheme not in schemes or not host:
         raise ValueError(f"url: expected {expected}, found {url!r}")
     return url
+
+
+def on_this_machine(url: str) -> bool:
+    """The server of `url` takes its processor from the robot."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False

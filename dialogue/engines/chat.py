@@ -21,6 +21,7 @@ from dialogue.engine import (
     ToolResult,
     Transcript,
 )
+from dialogue.engines.address import on_this_machine
 from dialogue.engines.chat_config import ChatConfig
 from dialogue.engines.chat_stream import CallPiece, ChatStream, Over, Piece, Words
 from dialogue.engines.embedded import EmbeddedConfig, EmbeddedEngine, Speech
@@ -119,7 +120,13 @@ class ChatEngine(EmbeddedEngine):
         before = self._words.get(request.continues, "") if request.continues is not None else ""
         words = f"{before} {timed.reply.text}".strip()
         self._words = {request.turn: words}
-        yield from self._ask(request.t, request.generation, Said(words, request.person, request.t))
+        said = Said(words, request.person, request.t)
+        if request.light and on_this_machine(self.chat.url):
+            self._end_stream()
+            self._said, self._prompt_text, self._asked = said, "", []
+            yield from self._companion_answers(request.t, request.generation)
+            return
+        yield from self._ask(request.t, request.generation, said)
 
     # the server ---------------------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """What the robot leaves out when its machine is short of something, and what it says about it.
 
-lean: fewer pictures, no recognition before a turn is over. voice_only: no pictures, calm motion. safe: it lies down and
-only apologises.
+lean: fewer pictures, no recognition before a turn is over. voice_only: no pictures, calm motion, the lightest engine.
+safe: it lies down and only apologises.
 """
 from dataclasses import dataclass, field, replace
 
@@ -48,8 +48,10 @@ class Means:
         return isinstance(request, Candidate) and floor not in ROBOT_SOUNDS
 
     def _request(self, request: Request, floor: State) -> Request:
-        if self.level != "safe" or not isinstance(request, Commit):
+        if not isinstance(request, Commit) or self.level == "lean":
             return request
+        if self.level == "voice_only":
+            return replace(request, light=True)
         return Prompt(request.t, f"say: I am sorry, I have to rest: {self.reason}.", request.generation)
 
     def _intent(self, intent: MotionIntent) -> MotionIntent:
