@@ -214,7 +214,20 @@ class EngineHealth:
     reason: str
 
 
-Reply = Transcript | Clause | ReplyDone | ToolCall | EngineTrouble | EngineReady | EngineHealth
+@dataclass(frozen=True, slots=True)
+class EngineUsage:
+    """What a reply has cost at the engine's server; the mind does nothing with it, the figures do.
+
+    tokens: by kind, where the server tells them: `input_text`, `output_audio`, ... pieces: of its sound, each with the
+    s that it took to come and the s that it sounds.
+    """
+
+    generation: int                                  # 0: nobody's
+    tokens: tuple[tuple[str, int], ...] = ()
+    pieces: tuple[tuple[float, float], ...] = ()
+
+
+Reply = Transcript | Clause | ReplyDone | ToolCall | EngineTrouble | EngineReady | EngineHealth | EngineUsage
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from dialogue.engine import (
     Commit,
     Cue,
     EngineTrouble,
+    EngineUsage,
     Finished,
     Hear,
     Prompt,
@@ -23,7 +24,7 @@ from dialogue.engine import (
 from dialogue.engines import embedded
 from dialogue.engines.chat import ChatEngine, cut_clauses
 from dialogue.engines.chat_config import ChatConfig
-from dialogue.engines.chat_stream import CallPiece, ChatStream, Over, Words, pieces_of
+from dialogue.engines.chat_stream import CallPiece, ChatStream, Over, Used, Words, pieces_of
 from dialogue.engines.embedded import EmbeddedConfig
 from perception.audio.block import frozen_samples
 
@@ -189,6 +190,14 @@ def test_prompts_are_worded_by_the_server_but_what_is_to_be_said_is_said(bench):
     assert "greet anna" in bench.streams[0].body["messages"][-1]["content"]
 
 
+def test_what_the_server_says_it_cost_is_told(monkeypatch):
+    bench = Bench(monkeypatch, usage=True)
+    bench.commit(1)
+    assert bench.streams[-1].body["stream_options"] == {"include_usage": True}
+    bench.give(Words("That is so."), Used((("output_other", 4),)), Over())
+    assert bench.got(EngineUsage) == [EngineUsage(1, (("output_other", 4),))] and bench.text() == "That is so."
+
+
 @pytest.mark.parametrize(("text", "first", "over", "clauses", "rest"), [
     ("Hello there. How", False, False, ["Hello there."], "How"),
     ("It costs 3.50 euros", False, False, [], "It costs 3.50 euros"),
@@ -204,6 +213,8 @@ def test_clauses_are_cut_where_a_voice_can_begin(text, first, over, clauses, res
 @pytest.mark.parametrize(("line", "pieces"), [
     ('data: {"choices":[{"delta":{"content":"hi"}}]}', [Words("hi")]), ("data: [DONE]", [Over()]),
     (": keep-alive", []), ("data: nonsense", []), ('data: {"choices":[]}', []), ("", []),
+    ('data: {"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":3}}',
+     [Used((("input_other", 7), ("output_other", 3)))]),
     ('data: {"error":{"message":"no"}}', [Over("the server says: {'message': 'no'}")]),
 ])
 def test_lines_of_a_stream(line, pieces):

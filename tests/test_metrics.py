@@ -15,7 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from calibration.frames import frozen
 from calibration.health import Health
-from dialogue.engine import Clause
+from dialogue.engine import Clause, EngineUsage, ReplyDone
 from firmware_bridge.joint_reading import JointReading
 from motion.intent import MotionIntent
 from perception.audio.block import AudioBlock, frozen_samples
@@ -87,9 +87,12 @@ def figures():
                                  event(2.2, "degradation", level="voice_only", before="lean", reason="hot", aloud=""))),
         (2.30, Inputs(8, 2.30, joints=JointReading(2.3, frozen([0.0] * 9), (True,) * 8 + (False,), 0.5),
                       health=(Health(2.3, "servo_13", "gone"), Health(2.3, "camera_process", "gone"))), ()),
-        (2.40, Inputs(9, 2.40, vitals=Vitals(2.3, 0.1, 0.7, 0.8, None, 61.0, (
+        (2.35, Inputs(9, 2.35, replies=(EngineUsage(1, (("input_audio", 40), ("output_audio", 90))), ReplyDone(1),
+                                        EngineUsage(0, (("output_audio", 10),)), ReplyDone(2, yielded=True))),
+         (event(2.35, "engine", state="trouble", reason="lost"), event(2.35, "engine", state="ready", reason="ok"))),
+        (2.40, Inputs(10, 2.40, vitals=Vitals(2.3, 0.1, 0.7, 0.8, None, 61.0, (
             ProcessVitals("mind", 0.4, 1000, 12), ProcessVitals("embedded", 0.1, 2000, 9)))), ()),
-        (3.50, Inputs(10, 3.50, vitals=Vitals(3.4, 0.1, 0.7, 0.9, None, 61.0, (
+        (3.50, Inputs(11, 3.50, vitals=Vitals(3.4, 0.1, 0.7, 0.9, None, 61.0, (
             ProcessVitals("mind", 0.3, 1100, 12),))), ()),
     )
     for t, inputs, events in lines:
@@ -98,8 +101,8 @@ def figures():
 
 
 @pytest.mark.parametrize(("name", "value"), [
-    ("talkover_ticks_total", 11), ("talkover_tick_late_seconds_count", 11),
-    ('talkover_tick_late_seconds_bucket{le=0.0002}', 10), ('talkover_tick_late_seconds_bucket{le=0.0005}', 11),
+    ("talkover_ticks_total", 12), ("talkover_tick_late_seconds_count", 12),
+    ('talkover_tick_late_seconds_bucket{le=0.0002}', 11), ('talkover_tick_late_seconds_bucket{le=0.0005}', 12),
     ("talkover_response_seconds_sum", 0.14), ("talkover_response_seconds_count", 1),
     ("talkover_engine_seconds_sum", 0.12), ("talkover_answer_seconds_sum", 0.49),
     ("talkover_duck_seconds_sum", 0.2), ("talkover_duck_seconds_count", 1), ("talkover_stop_seconds_sum", 0.4),
@@ -107,6 +110,9 @@ def figures():
     ("talkover_events_total{event=duck}", 2), ("talkover_degradation_level", 2),
     ("talkover_busy_seconds_total{stage=ears}", 0.25), ("talkover_queue_length{queue=loudspeaker}", 3),
     ("talkover_engine_chunk_factor_sum", 0.3), ("talkover_engine_chunk_factor_count", 3),
+    ("talkover_engine_tokens_total{kind=output_audio}", 100), ("talkover_engine_tokens_total{kind=input_audio}", 40),
+    ("talkover_engine_yields_total", 1), ("talkover_engine_states_total{state=ready}", 1),
+    ("talkover_engine_states_total{state=trouble}", 1), ("talkover_engine_states_total{state=lost}", 1),
     ("talkover_servo_torque", 8), ("talkover_servo_speed_scale", 0.5),
     ("talkover_servo_errors_total{servo=servo_13}", 1),
     ("talkover_child_deaths_total{part=camera_process}", 1), ("talkover_health{part=servo_13}", 2),
@@ -115,6 +121,15 @@ def figures():
 ])
 def test_a_figure_counts_what_its_name_says(figures, name, value):
     assert figures[name] == pytest.approx(value)
+
+
+def test_where_a_server_makes_the_speech_its_own_pace_counts_and_not_the_handing_on():
+    packed = []
+    metrics = Metrics(packed.append, engine=Engine())
+    metrics(Inputs(0, 0.0, replies=(EngineUsage(1, (), ((0.3, 0.5), (0.05, 0.5))),)), tick(0.0))
+    found = exposed(packed[-1])
+    assert found["talkover_engine_chunk_factor_count"] == 2
+    assert found["talkover_engine_chunk_factor_sum"] == pytest.approx(0.7)
 
 
 def test_sound_that_came_and_sound_that_was_lost(figures):

@@ -13,6 +13,7 @@ from dialogue.engine import (
     Commit,
     Cue,
     EngineTrouble,
+    EngineUsage,
     Finished,
     Prompt,
     Request,
@@ -23,7 +24,7 @@ from dialogue.engine import (
 )
 from dialogue.engines.address import on_this_machine
 from dialogue.engines.chat_config import ChatConfig
-from dialogue.engines.chat_stream import CallPiece, ChatStream, Over, Piece, Words
+from dialogue.engines.chat_stream import CallPiece, ChatStream, Over, Piece, Used, Words
 from dialogue.engines.embedded import EmbeddedConfig, EmbeddedEngine, Speech
 from dialogue.engines.minicpm.words import ThoughtFilter
 from dialogue.engines.plan import Said
@@ -154,6 +155,8 @@ class ChatEngine(EmbeddedEngine):
                                     *self._asked]}
         if self.chat.model:
             body["model"] = self.chat.model
+        if self.chat.usage:
+            body["stream_options"] = {"include_usage": True}
         if self.chat.tools and self._rounds < ROUNDS:
             body["tools"] = [{"type": "function", "function": function_schema(tool)}
                              for tool in offered(own_voice=True)]
@@ -174,6 +177,8 @@ class ChatEngine(EmbeddedEngine):
             elif isinstance(piece, CallPiece):
                 call = self._calls.setdefault(piece.index, ["", "", ""])
                 call[:] = [call[0] or piece.call, call[1] or piece.name, call[2] + piece.arguments]
+            elif isinstance(piece, Used):
+                yield Timed(0.0, EngineUsage(speech.generation, piece.tokens))
             else:
                 yield from self._over(t, speech, piece)
                 return

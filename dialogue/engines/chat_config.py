@@ -20,6 +20,7 @@ class ChatConfig:
     tools: bool = True               # offer gestures and looks
     temperature: float = 0.7         # of sampling
     max_tokens: int = 160            # of a reply: half a minute of speech
+    usage: bool = False              # ask for counts of tokens; a few servers refuse that, many tell them unasked
     turns: int = 12                  # of the talk that the server is told again
     first_s: float = 2.5             # until its first clause; then the companion on this machine answers
     stall_s: float = 4.0             # without another word in mid-reply; then the reply ends where it is

@@ -10,6 +10,8 @@ from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
+from dialogue.engines.usage import Tokens, tokens_of
+
 LONGEST_LINE = 1 << 20     # bytes
 
 
@@ -31,13 +33,20 @@ class CallPiece:
 
 
 @dataclass(frozen=True, slots=True)
+class Used:
+    """What the server says that the reply has cost."""
+
+    tokens: Tokens
+
+
+@dataclass(frozen=True, slots=True)
 class Over:
     """The reply has ended; trouble: "" or why it is not whole."""
 
     trouble: str = ""
 
 
-Piece = Words | CallPiece | Over
+Piece = Words | CallPiece | Used | Over
 
 
 def pieces_of(line: str) -> list[Piece]:
@@ -55,11 +64,12 @@ def pieces_of(line: str) -> list[Piece]:
         return []
     if "error" in value:
         return [Over(f"the server says: {value['error']}")]
+    tokens = tokens_of(value.get("usage"))
+    out: list[Piece] = [Used(tokens)] if tokens else []
     choices = value.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
-        return []
+        return out                                        # the last piece of some servers holds the counts alone
     delta = choices[0].get("delta") or {}
-    out: list[Piece] = []
     if isinstance(delta.get("content"), str) and delta["content"]:
         out.append(Words(delta["content"]))
     for call in delta.get("tool_calls") or ():

@@ -51,8 +51,14 @@ TABLE = (
     Metric("talkover_tick_late_seconds", "histogram", "How late ticks began.", buckets=LATE_S),
     Metric("talkover_busy_seconds", "counter", "Time spent in a stage; its rate is the stage's real-time factor.",
            ("stage",)),
-    Metric("talkover_engine_chunk_factor", "histogram", "Time to make a clause over the time that it sounds.",
+    Metric("talkover_engine_chunk_factor", "histogram", "Time to make a piece of speech, here or at the engine's "
+           "server, over the time that it sounds.",
            buckets=FACTOR),
+    Metric("talkover_engine_states", "counter", "The engine or its server was ready (again), in trouble, or lost a "
+           "turn.", ("state",)),
+    Metric("talkover_engine_yields", "counter", "The engine itself gave the floor away in the middle of an answer."),
+    Metric("talkover_engine_tokens", "counter", "What the engine's server says that it was asked for; cached: part of "
+           "the others.", ("kind",)),
     Metric("talkover_audio_seconds", "counter", "Sound that came from the microphones."),
     Metric("talkover_audio_lost_seconds", "counter", "Sound that was lost on the way."),
     Metric("talkover_pictures", "counter", "Pictures that were looked at."),

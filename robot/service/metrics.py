@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Protocol
 
 from calibration.health import Health
-from dialogue.engine import Clause
+from dialogue.engine import Clause, EngineUsage, ReplyDone
 from perception.audio.block import BLOCK_S, SAMPLE_RATE_HZ
 from robot.service.audio_loss import AudioLoss
 from robot.service.parts import health_of
@@ -46,6 +46,7 @@ class Metrics:
     _turns: dict[object, float] = field(default_factory=dict)       # generation: t of its commit (s)
     _states: dict[str, str] = field(default_factory=dict)
     _due: float = 0.0
+    _far: bool = False                  # the engine's speech is made at a server, which tells what it took
 
     def __call__(self, inputs: Inputs, tick: Tick) -> None:
         tally, t = self.tally, inputs.t
@@ -57,6 +58,10 @@ class Metrics:
         for reply in inputs.replies:
             if isinstance(reply, Clause) and reply.index == 0 and reply.generation in self._turns:
                 tally.observe("talkover_engine_seconds", t - self._turns[reply.generation])
+            elif isinstance(reply, EngineUsage):
+                self._used(reply)
+            elif isinstance(reply, ReplyDone) and reply.yielded:
+                tally.count("talkover_engine_yields")
         for event in tick.events:
             self._note(event)
         for health in inputs.health:
@@ -90,11 +95,19 @@ class Metrics:
             case "degradation":
                 level: Level = facts["level"]       # type: ignore[assignment]
                 tally.set("talkover_degradation_level", float(LEVELS.index(level)))
-        if event.name == "engine" and facts["state"] == "lost":
-            tally.count("talkover_lost_answers")
+        if event.name == "engine":
+            tally.count("talkover_engine_states", str(facts["state"]))
+            tally.count("talkover_lost_answers", by=float(facts["state"] == "lost"))
         health = health_of(event)
         if health is not None:
             self._health(health)
+
+    def _used(self, usage: EngineUsage) -> None:
+        for kind, count in usage.tokens:
+            self.tally.count("talkover_engine_tokens", kind, by=float(count))
+        for took, sounds in usage.pieces:
+            self.tally.observe("talkover_engine_chunk_factor", took / sounds)
+        self._far = self._far or bool(usage.pieces)
 
     def _since(self, name: str, event: Event, cause: object) -> None:
         if isinstance(cause, float) and event.t >= cause:
@@ -133,7 +146,7 @@ class Metrics:
         for queue, length in self.queues.items():
             tally.set("talkover_queue_length", length(), queue)
         for cost, reply in self.engine.spent() if self.engine is not None else ():
-            if isinstance(reply, Clause) and len(reply.samples):
+            if isinstance(reply, Clause) and len(reply.samples) and not self._far:
                 tally.observe("talkover_engine_chunk_factor", cost * SAMPLE_RATE_HZ / len(reply.samples))
         tally.gauges = {key: value for key, value in tally.gauges.items() if isfinite(value)}
         self.hand_over(tally.packed())

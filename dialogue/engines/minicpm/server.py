@@ -2,11 +2,11 @@
 from collections import deque
 from typing import Any
 
-from dialogue.engine import EngineReady, EngineTrouble, Reply, ReplyDone
+from dialogue.engine import EngineReady, EngineTrouble, EngineUsage, Reply, ReplyDone
 from dialogue.engines.minicpm.config import MiniCpmConfig
 from dialogue.engines.minicpm.latch import Latch
 from dialogue.engines.minicpm.utterance import Utterance
-from dialogue.engines.minicpm.words import Said, Words
+from dialogue.engines.minicpm.words import VOICE_HZ, Said, Words
 from dialogue.engines.outflow import Outflow
 from dialogue.engines.remote import Message
 from perception.audio.block import Samples
@@ -116,6 +116,8 @@ class ServerSide:
         utterance = self._utterance
         utterance.flow.text(utterance.thoughts(said.text))
         utterance.flow.sound("turn", utterance.rate(said.samples))
+        if said.cost_s and len(said.samples):
+            utterance.pieces.append((said.cost_s, len(said.samples) / VOICE_HZ))
         if said.ends:
             self._end(utterance)
 
@@ -137,6 +139,8 @@ class ServerSide:
         utterance.flow.text(utterance.thoughts.rest())
         utterance.flow.end()
         self._utterance = None
+        if utterance.pieces:
+            self._replies.append(EngineUsage(utterance.flow.generation, pieces=tuple(utterance.pieces)))
 
     def lost(self, t: float) -> None:
         """What had come is still said; a turn that was not answered is told."""

@@ -17,3 +17,4 @@ class Utterance:
     thoughts: ThoughtFilter = field(default_factory=ThoughtFilter)
     dead: bool = False
     told: bool = False
+    pieces: list[tuple[float, float]] = field(default_factory=list)     # s it took, s it sounds

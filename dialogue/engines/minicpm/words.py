@@ -28,6 +28,7 @@ class Said:
     kv: int = 0                   # tokens in its context
     position: int = 0             # in the queue, from 1
     wait_s: float = 0.0           # that the server expects
+    cost_s: float = 0.0           # that the server says it took for the unit
 
 
 class Words(Protocol):
@@ -81,7 +82,7 @@ class DemoWords:
                 if message.get("is_listen", True):        # with a second of zeros, which are nobody's voice
                     return Said("listen", kv=kv)
                 return Said("speak", str(message.get("text") or ""), sound(message.get("audio_data")), kv=kv,
-                            ends=bool(message.get("end_of_turn")))
+                            ends=bool(message.get("end_of_turn")), cost_s=_seconds(message))
             case "stopped" | "timeout":
                 return Said("closed", str(message.get("reason", message["type"])))
             case "error":
@@ -137,7 +138,8 @@ class GatewayWords:
             return Said("listen", kv=kv, number=number)
         if message.get("kind") == "text":
             return Said("speak", str(message.get("text") or ""), kv=kv, number=number)
-        return Said("speak", "", sound(message.get("audio")), kv=kv, number=number)
+        cost = _seconds(metrics) if isinstance(metrics, Mapping) else 0.0
+        return Said("speak", "", sound(message.get("audio")), kv=kv, number=number, cost_s=cost)
 
 
 def coded(samples: Samples) -> str:
@@ -160,6 +162,11 @@ def _queued(message: Mapping[str, Any]) -> Said:
     wait = message.get("estimated_wait_s")
     return Said("queued", position=_number(message.get("position")),
                 wait_s=float(wait) if isinstance(wait, int | float) else 0.0)
+
+
+def _seconds(message: Mapping[str, Any]) -> float:
+    cost = message.get("cost_all_ms", message.get("wall_clock_ms"))
+    return 0.001 * float(cost) if isinstance(cost, int | float) and 0 < cost < 1e6 else 0.0
 
 
 def _number(value: object) -> int:

@@ -29,6 +29,14 @@ class Answer:
     complete: bool = True                                 # nothing of it was lost by a cancel
     resumed: str = ""                                     # words that the server was told were not heard
     failed: str = ""                                      # why the server gave up
+    pieces: list[tuple[float, float]] = field(default_factory=list)   # s that each took to come, s that it sounds
+    came_at: float | None = None                          # s, the last of them; before it: when its response began
+
+    def came(self, t: float, seconds: float) -> None:
+        """A piece of sound has come."""
+        if seconds > 0:
+            self.pieces.append((t - (t if self.came_at is None else self.came_at), seconds))
+            self.came_at = t
 
 
 @dataclass
@@ -79,9 +87,10 @@ class Responses:
         self.late = 0                                     # deltas of dead responses that were dropped
         self._dead: deque[str] = deque(maxlen=REMEMBERED)
 
-    def begin(self, response: str, answer: Answer) -> None:
+    def begin(self, response: str, answer: Answer, t: float) -> None:
         self.owner[response], self.voices[response] = answer, Voice16()
         answer.responses.append(response)
+        answer.came_at = t
         self.active, self.cancelled_at = response, None
 
     def kill(self, response: str) -> None:

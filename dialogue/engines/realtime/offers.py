@@ -40,7 +40,7 @@ class Offers(ToolCalls):
             if len(self.held) == self.held.maxlen:
                 self.kill(self.held.popleft())            # a server that talks on and on to nobody's turn
             self.held.append(answer)
-        self.responses.begin(identity, answer)
+        self.responses.begin(identity, answer, self.t)
 
     def reject(self, identity: str) -> None:
         """Nothing of it is for anybody's ears; the server is told, also when it is at one of ours at the same time."""

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from dialogue.engine import EngineTrouble, ReplyDone, Transcript
+from dialogue.engine import ENGINE_RATE_HZ, EngineTrouble, EngineUsage, ReplyDone, Transcript
 from dialogue.engines.realtime.answers import Answer, Asked
 from dialogue.engines.realtime.dialects import DIALECTS, NAMES, Dialect, recognised, told_rate
 from dialogue.engines.realtime.offers import Offers, leads
+from dialogue.engines.usage import tokens_of
 
 HARMLESS = ("response_cancel_not_active", "response_not_active", "item_not_found", "unsupported_content_type",
             "runtime_append_failed", "input_audio_buffer_commit_empty", "input_audio_buffer_empty",
@@ -100,7 +101,7 @@ class ServerEvents(Offers):
         if asked.cancelled or answer is None or answer.dead:
             self.reject(identity)
             return
-        self.responses.begin(identity, answer)
+        self.responses.begin(identity, answer, self.t)
 
     def _asked_for(self, response: Mapping[str, Any]) -> Asked | None:
         """Which request brought this response; None: none did."""
@@ -128,7 +129,9 @@ class ServerEvents(Offers):
         rate = message.get("sample_rate_hz")
         rate = rate if isinstance(rate, int) and 4000 <= rate <= 96000 else self._out_hz
         item = str(message.get("item_id") or f"item_{identity}")
-        answer.flow.sound(item, self.responses.voices[identity](str(message.get("delta", "")), rate))
+        samples = self.responses.voices[identity](str(message.get("delta", "")), rate)
+        answer.flow.sound(item, samples)
+        answer.came(self.t, len(samples) / ENGINE_RATE_HZ)
         metadata = message.get("metadata")
         for mark in (metadata.get("audio_text_marks") or ()) if isinstance(metadata, Mapping) else ():
             if {"text_chars", "audio_end_ms"} <= set(mark):
@@ -152,6 +155,7 @@ class ServerEvents(Offers):
         response = _response(message)
         identity = str(response.get("id", self.responses.active))
         answer = self.responses.owner.get(identity)
+        self._usage(answer, response.get("usage"))
         if self.responses.is_dead(identity) or answer is None:
             self.responses.over(identity)
             return
@@ -173,6 +177,15 @@ class ServerEvents(Offers):
             self.replies.append(ReplyDone(answer.generation, yielded=True))
             answer.told = True
         self.finish(answer)
+
+    def _usage(self, answer: Answer | None, usage: object) -> None:
+        """What a response has cost; a cancelled one costs too."""
+        pieces = () if answer is None else tuple(answer.pieces)
+        tokens = tokens_of(usage)
+        if tokens or pieces:
+            self.replies.append(EngineUsage(0 if answer is None else answer.generation, tokens, pieces))
+        if answer is not None:
+            answer.pieces, answer.came_at = [], None
 
     def finish(self, answer: Answer) -> None:
         answer.flow.end()
