@@ -5,7 +5,17 @@ The pause alone decides late; the words recognised ahead decide earlier (complet
 from dataclasses import dataclass
 from typing import Literal
 
-from dialogue.words import completeness, is_echo, is_empty, is_hum, is_made_up, is_murmur, is_stop, may_be_stop
+from dialogue.words import (
+    completeness,
+    is_echo,
+    is_empty,
+    is_fragment,
+    is_hum,
+    is_made_up,
+    is_murmur,
+    is_stop,
+    may_be_stop,
+)
 from perception.audio.scene import SoundScene
 
 Kind = Literal["commit", "murmur", "empty", "echo", "hush"]
@@ -164,6 +174,8 @@ class Turns:
             return "commit", max(config.complete, min(paced, config.unsure)), "complete"
         if state == "unsure":
             return "commit", max(config.unsure, min(paced, config.incomplete)), "paused"
+        if context.interrupted and not context.asked and is_fragment(guess):
+            return "murmur", config.incomplete, "said nothing by itself"
         return "commit", config.incomplete, "incomplete, but silent"
 
     def ask(self, onset: float, end: float) -> PersonTurn:

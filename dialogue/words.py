@@ -74,9 +74,21 @@ def is_stop(text: str) -> bool:
 
 
 def may_be_stop(text: str) -> bool:
-    """A single word or two that a recogniser may have made of "stop" over a voice: "top", "stomp", "shop"."""
+    """A single word or two that a recogniser may have made of "stop" over a voice: "top", "stomp", "shop", "star"."""
     words = words_of(text)
-    return 0 < len(words) <= 2 and all(SequenceMatcher(None, word, "stop").ratio() >= LIKE_STOP for word in words)
+    return 0 < len(words) <= 2 and all(_is_like_stop(word) for word in words)
+
+
+def _is_like_stop(word: str) -> bool:
+    """By its letters, or a short word with the hiss at its beginning, which is what a voice drowns least."""
+    alike = SequenceMatcher(None, word, "stop").ratio() >= LIKE_STOP
+    return alike or (word.startswith("st") and len(word) <= len("stop") + 1)
+
+
+def is_fragment(text: str) -> bool:
+    """Nothing but words that want others beside them, "but uh", "is from the": nothing can be answered."""
+    words = words_of(text)
+    return len(words) > 0 and all(word in (OPEN_ENDS | HUMS) - FRONTED for word in words)
 
 
 def is_correction(text: str) -> bool:

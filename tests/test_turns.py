@@ -2,7 +2,7 @@
 import pytest
 
 from dialogue.turns import Context, Overlap, TurnConfig, Turns
-from dialogue.words import completeness, is_correction, is_echo, is_hum, is_murmur, is_stop, may_be_stop
+from dialogue.words import completeness, is_correction, is_echo, is_fragment, is_hum, is_murmur, is_stop, may_be_stop
 from perception.audio.scene import Heard, SoundScene
 
 CONFIG = TurnConfig()
@@ -29,7 +29,9 @@ def test_completeness(text, expected):
     (is_hum, ["Mm-hmm.", "uh-huh", "Hm", "Mhm."], ["yes", "", "hm, no"]),
     (is_murmur, ["Yeah.", "Oh, really?", "I see.", "Mm-hmm."], ["stop", "yes please tell me about it", "no", ""]),
     (is_stop, ["Stop!", "No.", "Wait a moment.", "quiet please"], ["go on", "I will not stop", ""]),
-    (may_be_stop, ["Top.", "Stomp!", "stopp", "Shop stop"], ["", "no", "what", "stop the music please", "red"]),
+    (may_be_stop, ["Top.", "Stomp!", "stopp", "Shop stop", "Star."],
+     ["", "no", "what", "stop the music please", "red", "stories", "star of Rome"]),
+    (is_fragment, ["But uh", "is from the", "And..."], ["", "why", "the red", "no", "what is"]),
     (is_correction, ["No, I meant the blue one.", "Wait.", "I mean the other", "sorry, I meant blue"],
      ["I know what that means", "no"]),
 ])
@@ -54,6 +56,17 @@ def spoken(turns, begin, end, t_end=None):
         turns.hear(t, SoundScene(t, speech=begin <= t <= end, onset=begin, evidence=5.0))
         index += 1
 
+
+
+def test_words_that_say_nothing_by_themselves_do_not_cost_the_answer():
+    """What a recogniser makes of a knock or of "uh-huh" over the robot's voice; said in peace it is a turn."""
+    turns = Turns()
+    spoken(turns, 1.0, 1.6)
+    turns.guess(turns.candidate(1.85).turn, "is from the")
+    assert turns.verdict(2.5, INTERRUPTED) is None                     # somebody may be about to go on
+    assert turns.verdict(2.75, INTERRUPTED).kind == "murmur"
+    assert turns.verdict(2.75, NEW).kind == "commit"
+    assert turns.verdict(2.75, Context(interrupted=True, asked=True)).kind == "commit"
 
 
 def test_a_sentence_made_of_a_murmur_is_one():
