@@ -99,6 +99,13 @@ def test_head_faces():
     assert not passes("{head_faces: anna, within: 1.2, of: {says: 1}}", gone)
 
 
+def test_what_people_did_without_words():
+    sighed = made([(2, 9, 1)], [(1.5, "cue", {"cue": "sighs", "person": "anna"})], [(0.5, 1.0)])
+    assert passes("{cue: sighs}", sighed) and passes("{cue: sighs, within: 1, of: {says: 1}}", sighed)
+    assert not passes("{cue: sighs, between: [2, 9]}", sighed) and not passes("{cue: nods}", sighed)
+    assert passes("{never: {cue: nods}}", sighed) and not passes("{never: {cue: sighs}}", sighed)
+
+
 def test_head_still():
     moves = made(sight=lambda t: 0.3 * np.sin(6 * t) + (20 if t > 10 else 0))
     assert passes("{head_still: true, between: [1, 9]}", moves)

@@ -8,14 +8,17 @@ from robot.interaction.timeline import EVENTS, LONGEST_S, PARTS, known_person
 LEVELS = ("ok", "degraded", "gone")
 METRICS = ("stale_blocks", "first_audio_ms", "stop_latency_ms", "duck_latency_ms", "self_interruptions", "jerk_deg_s3",
            "tick_p99_ms")
+CUES = ("nods", "shakes_head", "waves", "looks_away", "long_pause", "sighs", "speaks_fast", "speaks_slowly", "hesitates",
+        "ends_high", "sounds_breathy")       # of dialogue.cues
 RELATIONS = ("equals", "below", "above", "p95_below")
 FACING_DEG = 10.0   # default tolerance: the angle within which a face is still looked at by people's judgement
 _WINDOW = ("within", "of", "onset_of", "between")
 _COMPANIONS = {     # the words that may stand beside each word of expectation
     "event": _WINDOW, "robot_says": ("matching", *_WINDOW), "silent_within_ms": ("of", "onset_of"),
     "keeps_talking_through": (), "head_faces": ("tolerance_deg", *_WINDOW), "head_still": _WINDOW,
-    "tool": ("arguments", "times", *_WINDOW), "history": (), "metric": RELATIONS, "health": _WINDOW}
-_DENIABLE = ("event", "robot_says", "head_faces", "tool", "health")
+    "tool": ("arguments", "times", *_WINDOW), "history": (), "metric": RELATIONS, "health": _WINDOW,
+    "cue": _WINDOW}
+_DENIABLE = ("event", "robot_says", "head_faces", "tool", "health", "cue")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +106,15 @@ class HealthIs:
     level: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Cued:
+    """What somebody did without words was handed to the engine."""
+
+    name: str                # one of CUES
+
+
 Check = (Happens | RobotSays | FallsSilent | KeepsTalking | HeadFaces | HeadStill | CallsTool | History | Metric
-         | HealthIs)
+         | HealthIs | Cued)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +223,8 @@ def _read_check(word: str, entry: Marked, found: dict[str, Marked], people: tupl
             return _read_history(value)
         case "metric":
             return _read_metric(entry, found)
+        case "cue":
+            return Cued(value.one_of(CUES))
         case _:
             health = value.words(("of", "level"), ("of",))
             return HealthIs(health["of"].one_of(PARTS),

@@ -5,6 +5,7 @@ import numpy as np
 
 from robot.interaction.expectations import (
     CallsTool,
+    Cued,
     Expectation,
     FallsSilent,
     Happens,
@@ -91,6 +92,8 @@ def _found(expectation: Expectation, trace: Trace, low: float, high: float) -> J
             return _measured(expectation.check, trace)
         case HealthIs():
             return _health(expectation.check, trace, low, high)
+        case Cued(name):
+            return _cued(name, trace, low, high)
 
 
 def _happens(name: str, trace: Trace, low: float, high: float) -> Judgement:
@@ -228,3 +231,12 @@ def _health(check: HealthIs, trace: Trace, low: float, high: float) -> Judgement
             return Judgement(True, f"{check.of} was told to be {fact(event, 'level')}", event.t)
     levels = ", ".join(f"{fact(e, 'level')} at {e.t:.2f} s" for e in told)
     return Judgement(False, f"{check.of}: {levels}" if levels else f"nothing was told of {check.of}")
+
+
+def _cued(name: str, trace: Trace, low: float, high: float) -> Judgement:
+    told = [event for event in trace.named("cue") if low <= event.t <= high]
+    for event in told:
+        if fact(event, "cue") == name:
+            return Judgement(True, f"{name} was handed on at {event.t:.2f} s", event.t)
+    others = ", ".join(f"{fact(e, 'cue')} at {e.t:.2f} s" for e in told)
+    return Judgement(False, f"of what people did without words only {others}" if others else "no cue was handed on")
