@@ -48,7 +48,7 @@ class Commit:
     generation: int
     person: str | None = None      # id of who spoke, when known
     continues: int | None = None   # turn that these words go on with: its answer was withdrawn before a word was heard
-    light: bool = False            # this machine has little left: an engine that loads it answers with the lightest means
+    light: bool = False            # the machine has little left: an engine that loads it answers by lighter means
 
 
 @dataclass(frozen=True, slots=True)
