@@ -26,7 +26,7 @@ from robot.channel import Channel
 from robot.clock import LiveClock
 from robot.config import MindConfig
 from robot.errors import BadRequest
-from robot.rig.live_plan import Fell, Ready, RoomFigures, RoomSetup, Talked
+from robot.rig.live_plan import QUIET_S, Fell, Ready, RoomFigures, RoomSetup, Talked
 from robot.rig.pulse import PulseRig, missing
 from robot.runtime import run as run_loop
 from robot.tick import Inputs, Outputs, Tick
@@ -162,7 +162,10 @@ def summary(body: StagedBody, watcher: Watcher, figures: dict, missed: int, tick
     talked = [word for word in said if isinstance(word, Talked)]
     fell = [word for word in said if isinstance(word, Fell)]
     over = [word for word in talked if word.sounds]
-    stops = [after for word in over if (after := stopped_after(word, fell, [t + start for t in watcher.barge_ins]))]
+    barge_ins = [t + start for t in watcher.barge_ins]
+    stops = [after for word in over
+             if not _in_a_gap(word, fell) and (after := stopped_after(word, fell, barge_ins)) is not None]
+    gaps = sum(_in_a_gap(word, fell) for word in over)
     own = [t for t in watcher.barge_ins
            if not any(word.onset - start - 0.2 < t < word.end - start + OVERLAP_S for word in talked)]
     ready = next((word.echo_s for word in said if isinstance(word, Ready)), float("nan"))
@@ -177,7 +180,8 @@ def summary(body: StagedBody, watcher: Watcher, figures: dict, missed: int, tick
         f"onset to silence at the loudspeaker: {_quantiles(stops)}; the rig's own "
         f"way from loudspeaker to microphone, {1000 * ready:.0f} ms, is in it (without: "
         f"{_quantiles([s - ready for s in stops])}); "
-        f"{len(over) - len(stops)} of {len(over)} did not stop it within {STOPS_S:g} s",
+        f"{gaps} of {len(over)} fell into a pause that it did not end, {len(over) - len(stops) - gaps} did not stop it "
+        f"within {STOPS_S:g} s",
         f"self-interruptions: {len(own)} in {watcher.spoke_s / 60:.1f} min of its speech",
         f"audio lost: {100 * lost / captured:.3f} % ({1000 * lost:.0f} ms of {captured:.0f} s); xruns "
         f"{figures.get('overflows', 0)} in, {figures.get('underflows', 0)} out; starved {figures.get('starved', 0)}, "
@@ -196,8 +200,14 @@ def _story(word: Talked, fell: list[Fell], watcher: Watcher, start: float) -> st
         return next((f"{1000 * (t + start - word.onset):.0f}" for t in times
                      if word.onset < t + start < word.onset + STOPS_S), "never")
     silent = stopped_after(word, fell, [t + start for t in watcher.barge_ins])
-    return (f"  {word.onset - start:6.1f} s: duck {first(watcher.ducks)}, barge_in {first(watcher.barge_ins)}, silent "
-            f"{'never' if silent is None else f'{1000 * silent:.0f}'}: {word.text}")
+    fallen = "already" if _in_a_gap(word, fell) else "never" if silent is None else f"{1000 * silent:.0f}"
+    return (f"  {word.onset - start:6.1f} s: duck {first(watcher.ducks)}, barge_in {first(watcher.barge_ins)}, "
+            f"silent {fallen}: {word.text}")
+
+
+def _in_a_gap(word: Talked, fell: list[Fell]) -> bool:
+    """The robot was between two words when the sentence began, and said no other: no time to silence can be told."""
+    return any(word.onset - QUIET_S < silence.t <= word.onset for silence in fell)
 
 
 def stopped_after(word: Talked, fell: list[Fell], barge_ins: list[float]) -> float | None:
