@@ -180,7 +180,7 @@ def test_a_place_where_nothing_can_be_written_is_told_and_taken_when_it_can(tmp_
 def test_what_another_program_deletes_is_gone_at_once(tmp_path):
     path = tmp_path / "memory.sqlite3"
     words = Words(path)
-    words.say("My name is Anna."), words.say("I like tea.")
+    words.say("I like cocoa."), words.say("My name is Anna."), words.say("I like tea.")
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("PRAGMA foreign_keys = ON")
         other.execute("DELETE FROM people")
