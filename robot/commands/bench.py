@@ -7,7 +7,7 @@ from robot.commands.arguments import count, hours, minutes, processes, seconds
 ALONE_MINUTES, HEARING_MINUTES = 10.0, 20.0
 BUS_SECONDS = 10.0
 IDLE_SECONDS = 60.0
-FLOOR_STORIES = 8
+FLOOR_STORIES, CORRECTIONS = 8, 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,6 +19,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         "without active listening; twelve interruptions a seed, about 2.5 minutes of one core")
     parser.add_argument("--floor", type=count, metavar="SEEDS", help="who gets the floor and how fast: interruptions, "
                         "stop words, murmurs, pauses in mid-sentence; eight stories a seed")
+    parser.add_argument("--corrections", type=int, metavar="SEEDS", help="people who take back what they said: wrong "
+                        "words heard, wrong things done; twenty requests a seed")
     parser.add_argument("--minutes", type=minutes,
                         help=f"of each --alone run (default {ALONE_MINUTES:g}), of all --hearing takes together "
                              f"(default {HEARING_MINUTES:g})")
@@ -79,6 +81,10 @@ def run(options: argparse.Namespace) -> int:
     if options.floor:
         from robot.service.floor_figures import floor_figures
         print("\n".join(floor_figures(options.floor, FLOOR_STORIES, options.jobs, options.seed)), flush=True)
+        return 0
+    if options.corrections:
+        from robot.service.correction_figures import correction_figures
+        print("\n".join(correction_figures(options.corrections, CORRECTIONS, options.seed)), flush=True)
         return 0
     chosen = options.tick or options.answers or options.demo or options.alone
     if options.tick or not chosen:
