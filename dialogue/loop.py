@@ -28,7 +28,7 @@ from dialogue.floor import PERSON_SOUNDS, ROBOT_SOUNDS, Floor, State
 from dialogue.speaker import Speaker, SpeakerConfig
 from dialogue.speakers import Speakers
 from dialogue.turns import Context, Overlap, PersonTurn, TurnConfig, Turns
-from dialogue.words import is_echo, is_empty, is_stop
+from dialogue.words import is_echo, is_empty, is_stop, words_of
 from motion.intent import Mode, MotionIntent
 from perception.audio.active_listening import AT_EASE, ActiveListening, ListeningConfig
 from perception.audio.block import Samples, frozen_samples
@@ -40,6 +40,8 @@ MODES: Mapping[State, Mode] = {
     "idle": "idle", "person": "listen", "robot_thinking": "listen", "both_waiting": "listen",
     "robot_speaking": "speak", "ducked": "speak", "interrupted": "listen",
 }
+NAMES = frozenset(words_of("robot reachy robin"))   # whoever says one means the robot, wherever they look
+ANSWER_S = 8.0        # after the robot's question: what is said so soon answers it, wherever the person looks
 ECHO_MEMORY_S = 1.0   # the robot's words still sound in the room, and in the recogniser's margin, for this long
 
 
@@ -255,17 +257,27 @@ class Dialogue:
         if verdict is None:
             return
         self.turns.close()
-        awake = verdict.kind != "commit" or self.doing.wakes(turn.guess)
-        if verdict.kind == "commit" and awake:
+        kind: str = verdict.kind
+        if kind == "commit":
             person = self._speakers.between(turn.onset, turn.last_voice, people) or self.attention.look.person
-            self.answering.commit(notes, turn, person, verdict)
-            return
-        notes.tell("turn_dropped", turn=turn.turn, kind=verdict.kind if awake else "asleep", reason=verdict.reason,
-                   guess=turn.guess or "")
+            kind = "aside" if self._aside(turn, person, people) else kind if self.doing.wakes(turn.guess) else "asleep"
+            if kind == "commit":
+                self.answering.commit(notes, turn, person, verdict)
+                return
+        notes.tell("turn_dropped", turn=turn.turn, kind=kind, reason=verdict.reason, guess=turn.guess or "")
         if verdict.kind == "hush":
             self.answering.hush(notes, verdict.reason)
         if not over or not self.answering.resume(notes, verdict.reason):
             self.floor.happen("drop")
+
+    def _aside(self, turn: PersonTurn, person: str | None, people: tuple[Person, ...]) -> bool:
+        """Said to somebody else who is there: the speaker looked elsewhere all the while and did not name the robot."""
+        words = turn.guess or ""
+        meant = is_stop(words) or NAMES & set(words_of(words))
+        answers = self.answering.asked and turn.onset - self._said[1] < ANSWER_S
+        others = any(other.id != person and other.seen_at is not None for other in people)
+        return bool(person and others and not meant and not answers
+                    and self._speakers.aside(person, turn.onset, turn.last_voice))
 
     # acting -------------------------------------------------------------------------------------------------------
 
