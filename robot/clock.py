@@ -29,6 +29,28 @@ class VirtualClock:
 
 
 @dataclass
+class PacedClock:
+    """Never faster than the machine's clock, for who talks with a server; what a slow machine loses is not caught up.
+
+    So virtual seconds are as long as the server's or longer, and nothing comes in a rush.
+    """
+
+    now_s: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    _due: float | None = None        # s on that clock, of the next tick
+
+    def wait(self, index: int) -> float:
+        now = self.now_s()
+        self._due = now if self._due is None else max(self._due, now)
+        self.sleep(self._due - now)
+        self._due += TICK_S
+        return index * TICK_S
+
+    def lateness(self, index: int) -> float:
+        return 0.0
+
+
+@dataclass
 class LiveClock:
     """Absolute deadlines on CLOCK_MONOTONIC, so that a late tick does not shift the ones after it.
 

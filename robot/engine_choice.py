@@ -17,7 +17,14 @@ def engine_of(config: LiveConfig) -> ChildWorker:
 
     An engine with a server tells by itself when it is ready: when the server is.
     """
-    memory = {"start": datetime.now().isoformat(timespec="seconds"), "file": memory_file(config)}
+    name = config.run.engine
+    local = name in ("embedded", "chat")
+    return ChildWorker(*recipe(config, memory_file(config)), ready=(lambda t: EngineReady(name)) if local else None)
+
+
+def recipe(config: LiveConfig, file: Path | None) -> tuple[str, dict[str, Any]]:
+    """What makes the configured engine, `module:name` and its arguments. file: of the memory, None: it is not kept."""
+    memory = {"start": datetime.now().isoformat(timespec="seconds"), "file": file}
     makes: dict[str, tuple[str, dict[str, Any]]] = {
         "embedded": ("robot.engine_start:embedded", {**memory, "persona": config.persona}),
         "realtime": ("robot.engines:realtime", {"config": config.realtime, "seed": config.mind.seed, **memory}),
@@ -33,8 +40,7 @@ def engine_of(config: LiveConfig) -> ChildWorker:
         secret(getattr(getattr(config, name, None), "key_from", ""))
     except KeyMissing as missing:
         raise BadRequest(f"[{name}] key_from: {missing}") from missing
-    local = name in ("embedded", "chat")
-    return ChildWorker(*makes[name], ready=(lambda t: EngineReady(name)) if local else None)
+    return makes[name]
 
 
 def sees(config: LiveConfig) -> bool:

@@ -51,15 +51,17 @@ def engine_named(name: str) -> Callable[[], Engine]:
     if name == "embedded":
         from robot.engine_start import embedded
         return embedded
-    raise BadRequest(f"--engine {name}: not there yet, expected embedded (scripted belongs to `talkover script`)")
+    raise BadRequest(f"--engine {name}: expected embedded (others belong to `talkover script` and `talkover run`)")
 
 
 def build_simulation(room: RoomConfig, people: Sequence[PersonScript], engine: str | Callable[[], Engine] = "embedded",
                      seed: int = 1, config: MindConfig | None = None,
-                     stopwatch: Callable[[], float] | None = None) -> tuple[GuardedMind, SimulatedBody]:
+                     stopwatch: Callable[[], float] | None = None,
+                     shown: bool = False) -> tuple[GuardedMind, SimulatedBody]:
     """Mind and body of one run in virtual time. engine: its name, or what makes one (again after a crash).
 
     stopwatch: a clock that measures the engine's true cost instead of the declared one (figures of this machine).
+    shown: the engine sees the camera's pictures.
     """
     make = engine_named(engine) if isinstance(engine, str) else engine
     true_delay = room.sound.loudspeaker.playback_delay_s
@@ -68,5 +70,5 @@ def build_simulation(room: RoomConfig, people: Sequence[PersonScript], engine: s
     config = config or MindConfig(seed=seed, playback_delay_s=float(max(0.0, true_delay + error)), mic_positions_m=one)
     workers = (InlineWorker(make, stopwatch=stopwatch),
                InlineWorker(DetectorHandler, cancels=lambda request, running: False, trouble=detector_trouble))
-    body = SimulatedBody(room, people, workers[0], workers[1], seed, model=body_of(config))
+    body = SimulatedBody(room, people, workers[0], workers[1], seed, model=body_of(config), shown=shown)
     return build_mind(config, body.model, functools.partial(print, flush=True)), body

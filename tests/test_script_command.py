@@ -74,7 +74,7 @@ def test_what_cannot_be_played_is_refused_in_one_line(written, capsys, change, s
 def test_wrong_requests(written, capsys, tmp_path):
     good = written("quiet.yaml", QUIET)
     for arguments, says in (((str(tmp_path / "none.yaml"),), "none.yaml: cannot be read"),
-                            ((good, "--engine", "chatty"), "expected embedded or scripted"),
+                            ((good, "--engine", "chatty"), "expected embedded, scripted, realtime, minicpm or chat"),
                             ((good, "--junit", str(tmp_path)), "is a folder"),
                             ((good, "--out", good), "is a file")):
         assert script(*arguments) == 2

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import ssl
 from collections.abc import Mapping
+from concurrent.futures import TimeoutError as FutureTimeout
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any
@@ -34,6 +35,7 @@ class Connection:
         self._loop = asyncio.new_event_loop()
         self._wake = asyncio.Event()                 # there is something to send, or to end
         self._leaving = False
+        self._line: ClientConnection | None = None
         self._thread = Thread(target=self._run, name="engine socket", daemon=True)
         self._thread.start()
 
@@ -63,6 +65,10 @@ class Connection:
 
     def stop(self) -> None:
         """End connection and thread; a child process simply ends."""
+        if self._line is not None:
+            closing = asyncio.run_coroutine_threadsafe(self._line.close(), self._loop)
+            with contextlib.suppress(FutureTimeout):
+                closing.result(FAREWELL_S)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
 
@@ -82,11 +88,13 @@ class Connection:
             async with connect(self.url, additional_headers=self.headers, open_timeout=config.open_s,
                                ping_interval=config.silent_s / 2, ping_timeout=config.silent_s, compression=None,
                                close_timeout=FAREWELL_S, max_size=LARGEST, **trust) as line:
+                self._line = line
                 self._arrived.put(Opened())
                 writer = asyncio.create_task(self._write(line))
                 try:
                     await self._read(line)
                 finally:
+                    self._line = None
                     writer.cancel()
         except InvalidStatus as refused:
             ended = Ended(status=refused.response.status_code)

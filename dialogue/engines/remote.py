@@ -69,6 +69,10 @@ class RemoteEngine:
         self._t += seconds
         yield from self._worked(None)
 
+    def close(self) -> None:
+        """For who works in one process with it: a server is told good-bye, a child process simply ends."""
+        self.connection.stop()
+
     def _worked(self, request: Request | None) -> Iterator[Timed]:
         t = self._t
         replies = self._connect(t)

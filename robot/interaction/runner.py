@@ -14,7 +14,7 @@ from robot.bodies.room.people import PersonScript
 from robot.bodies.room.room import RoomConfig
 from robot.bodies.room.shoebox import BoxConfig
 from robot.bodies.room.soundscape import SoundConfig
-from robot.clock import VirtualClock
+from robot.clock import Clock, PacedClock, VirtualClock
 from robot.errors import BadRequest
 from robot.interaction.faulty_engine import EngineFaults, faulty
 from robot.interaction.recorder import Recorder, TimedMind
@@ -22,6 +22,7 @@ from robot.interaction.recording import write_stereo
 from robot.interaction.result import Result, outcomes_of
 from robot.interaction.scenario import Scenario
 from robot.interaction.scripted_answers import TrueWords, scripted_engine
+from robot.interaction.server_engines import ServerEngines
 from robot.interaction.stage import Stage, check_playable
 from robot.interaction.timeline_picture import draw_timeline
 from robot.interaction.trace import Trace
@@ -90,27 +91,37 @@ class Run:
 
 def run_scenario(scenario: Scenario, engine: str = "embedded", seed: int | None = None,
                  watch: Callable[[GuardedMind], Iterable[Observer]] = lambda mind: (),
-                 stopwatch: Callable[[], float] | None = None) -> Run:
+                 stopwatch: Callable[[], float] | None = None, servers: ServerEngines | None = None) -> Run:
     """One run in virtual time. seed None: the scenario's own. BadRequest when the room cannot play it.
 
     watch: gives further observers of the run. stopwatch: measures the engine's true cost (see build_simulation).
+    servers: makes the engine instead; then the run is no faster than the wall's clock, and never twice the same.
     """
     check_playable(scenario)
     seed = scenario.room.seed if seed is None else seed
     words, faults = TrueWords(), EngineFaults()
+    served = None if servers is None else ready(servers)
     try:
-        make = faulty(engine_of(engine, words), faults)
-        guarded, body = build_simulation(room_of(scenario), people_of(scenario), make, seed, stopwatch=stopwatch)
+        made = engine_of(engine, words) if served is None else served
+        guarded, body = build_simulation(room_of(scenario), people_of(scenario), faulty(made, faults), seed,
+                                         stopwatch=stopwatch, shown=servers is not None and servers.shown)
     except BadRequest as error:
         raise BadRequest(f"{scenario.path}: {error}") from error
     stage = Stage(scenario, body, faults, words)
     mind = TimedMind(guarded.mind, guarded.safety, guarded.config, guarded.report)
     recorder = Recorder(body, mind, stage)
     observers: tuple[Observer, ...] = (recorder, stage, *watch(mind))
-    run(mind, body, VirtualClock(), observers, Ending(stage, lambda: mind.mind.dialogue.floor.state))
+    clock: Clock = VirtualClock() if servers is None else PacedClock()
+    run(mind, body, clock, observers, Ending(stage, lambda: mind.mind.dialogue.floor.state))
     trace = recorder.trace()
     result = Result(scenario, seed, trace, outcomes_of(scenario, trace), digest(trace))
     return Run(result, body.room.recording())
+
+
+def ready(servers: ServerEngines) -> Callable[[], Engine]:
+    """What makes the engine, the first one ready now: a scenario begins when its server can answer."""
+    first = [servers()]
+    return lambda: first.pop() if first else servers()
 
 
 def engine_of(name: str, words: TrueWords) -> Callable[[], Engine]:
