@@ -215,7 +215,7 @@ class Talk:
 @pytest.mark.parametrize("name", ENGINES)
 def test_no_stale_block_passes_the_gate(name, monkeypatch):
     monkeypatch.setattr(embedded, "Recogniser", FakeEars)
-    monkeypatch.setattr(embedded, "Voice", lambda config: lambda text: SOUND)
+    monkeypatch.setattr(embedded, "Voice", lambda config: lambda text, style: SOUND)
     duplex = name.startswith("minicpm")           # decides once a second: whoever stops it sooner never hears it
     tick, often = (0.2, 0.1) if duplex else (0.05, 0.15)           # s between two requests; share of them that cancel
     often = 0.3 if name in ("embedded", "chat", "scripted") else often
