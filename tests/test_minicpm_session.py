@@ -39,6 +39,7 @@ def test_what_the_model_says_after_a_turn_is_the_reply(server):
 
 
 def test_units_are_whole_seconds_at_real_time_and_a_stall_makes_no_burst():
+    """F27: too fast uploads are dropped by servers, without a word."""
     bench = line()
     bench.listen(2.5)
     assert bench.server.units == 2
