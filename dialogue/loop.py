@@ -229,7 +229,7 @@ class Dialogue:
             self.turns.guess(words.turn, words.text)
         elif answer is not None and answer.turn == words.turn:
             notes.tell("transcript", turn=words.turn, text=words.text)
-            echo = is_echo(words.text, self._echoed(answer.onset))
+            echo = is_echo(words.text, self._echoed(answer.onset), self.answering.asked)
             if is_empty(words.text) or echo:
                 self.answering.recover(notes, "no words" if not echo else "the robot's own words")
             else:

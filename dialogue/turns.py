@@ -40,6 +40,8 @@ class TurnConfig:
     rises: float = -1.0            # log-odds: below it no evidence of a voice stands ...
     rise_s: float = 0.1            # s: ... that are the mean of so long
     old_voice: float = 0.7         # s from the reply's start in which evidence of the words before it still stands
+    new_voice: float = 1.2         # s, the same of evidence that rose with the reply: its own echo, until that is learned
+    sure: float = 3.0              # log-odds of a voice that begins within old_voice: that echo reached 2.5, words reach 5
     gone: float = 15.0             # dB under the loudest of a murmur at which it is over ...
     gone_for: float = 0.35         # s: ... the two halves of "mm-hmm" are 0.2 s apart
     murmur_longest: float = 2.0    # s: a longer hum wants the floor ("mm-hmm" lasts 0.4 to 0.9, its evidence 1 s more)
@@ -162,7 +164,7 @@ class Turns:
             return "empty", config.complete, "no words"
         if is_stop(guess):
             return "commit", config.stop, "stop word"
-        if is_echo(guess, context.said):
+        if is_echo(guess, context.said, context.asked):
             return "echo", config.complete, "the robot's own words"
         if context.interrupted and is_made_up(guess, span + config.edges):
             return "murmur", config.complete, "too many words for so short a sound"
@@ -211,16 +213,19 @@ class Overlap:
 
     def step(self, t: float, sound: SoundScene, since: float) -> tuple[Overlapping, str]:
         """What the robot's voice should do at t (s), and why; None: nobody is heard. since: s, when it began."""
+        rose = t - self.config.rise_s if self._rose is None else self._rose
+        self._rose = rose if sound.evidence >= self.config.rises else None
         if sound.onset is not None and sound.onset < since and t - since < self.config.old_voice:
             self._old = self._old or sound.barge_in
             return None, "the words before"
         if self._old:
-            self._old = False
             if sound.speech and sound.evidence >= self.config.goes_on:
+                if rose >= since and t - since < self.config.new_voice:
+                    return "duck", "goes on?"
+                self._old = False
                 self.onset = t if sound.onset is None else sound.onset
                 return "stop", "goes on"
-        rose = t - self.config.rise_s if self._rose is None else self._rose
-        self._rose = rose if sound.evidence >= self.config.rises else None
+            self._old = False
         self._hummed = sound.hum >= self.config.word_hum and (self._hummed or sound.hum >= self.config.sure_hum)
         self._peak = max(self._peak, sound.level_db) if sound.duck or self._confirmed is not None else sound.level_db
         if sound.level_db >= self._peak - self.config.gone:
@@ -238,7 +243,7 @@ class Overlap:
         gone = settled and t - self._loud_at > self.config.gone_for
         if sound.release or gone or (settled and not sound.speech and not sound.duck):
             return self._decided("ask", "murmur?")
-        if not self._hummed:
+        if not self._hummed and (sound.evidence >= self.config.sure or self.onset - since >= self.config.old_voice):
             return self._decided("stop", "words")
         if age > self.config.murmur_longest and sound.evidence >= 0.0:
             return self._decided("stop", "goes on")

@@ -39,6 +39,7 @@ CORRECTION = re.compile(r"^(oh |uh |um )?((no|wait|sorry|actually|hang on|hold o
                         r"i mean\b|i meant\b|no no\b|wait\b|no wait\b|scratch that\b|not that\b)")
 FASTEST = 25.0      # letters a second; talk has 12 to 18. A recogniser makes whole sentences of a murmur
 LIKE_STOP = 0.75    # of the letters in common: one of four wrong, one too many or too few
+CHOICE = 3          # words of a question that answer it: "the red one"
 ECHO_SHARE = 0.75   # of the words; a recogniser gets about one in ten wrong on the clean residue, more on an echo
 
 
@@ -115,10 +116,13 @@ def completeness(text: str) -> Completeness:
     return "complete" if whole else "unsure"
 
 
-def is_echo(text: str, said: str) -> bool:
-    """The words are what the robot just said, heard again. A lone stop word is never taken for an echo."""
+def is_echo(text: str, said: str, asked: bool = False) -> bool:
+    """The words are what the robot just said, heard again. A lone stop word is never taken for an echo.
+
+    asked: it was a question; then a few of its words may be the answer ("Yes or no?").
+    """
     words, own = words_of(text), words_of(said)
-    if not words or not own or (len(words) == 1 and words[0] in STOPS):
+    if not words or not own or (len(words) == 1 and words[0] in STOPS) or (asked and len(words) <= CHOICE):
         return False
     blocks = SequenceMatcher(None, words, own, autojunk=False).get_matching_blocks()
     return sum(block.size for block in blocks) >= ECHO_SHARE * len(words)

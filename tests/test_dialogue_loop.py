@@ -103,6 +103,13 @@ def test_after_a_false_interruption_it_goes_on_from_the_clause_that_was_cut(word
     assert stale(talk) == 0
 
 
+def test_an_answer_in_the_words_of_the_question_is_no_echo():
+    first = Said(0.5, 1.5, "how are you?")
+    asked = Talk((first,)).run(6.0).events("reply_end")[0].t
+    talk = Talk((first, Said(asked + 0.3, asked + 0.9, "I am well."))).run(8.0)
+    assert len(talk.asked(Commit)) == 2 and not talk.events("turn_dropped")
+
+
 def test_a_voice_whose_words_nobody_made_out_is_answered_not_talked_over():
     talk = Talk((ASK, Said(4.6, 6.3, ""))).run(10.0)
     assert not talk.events("reply_resumed") and talk.robot_said.endswith("I did not understand.")

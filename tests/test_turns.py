@@ -46,6 +46,9 @@ def test_echo_is_the_robots_own_words_even_when_heard_badly():
     assert not is_echo("what is your name", said)
     assert not is_echo("stop", "it never stops, so stop it")
     assert not is_echo("stop", "you may say stop")
+    asked = "Shall I forget everybody? Yes or no?"
+    assert is_echo("Yes.", asked) and not is_echo("Yes.", asked, asked=True)
+    assert is_echo("forget everybody, yes or no", asked, asked=True)
 
 
 def spoken(turns, begin, end, t_end=None):
@@ -223,6 +226,20 @@ def test_words_before_the_reply_do_not_stop_it_unless_they_go_on():
     assert verdicts == [None, None, None]
     assert overlap.step(1.71, SoundScene(1.71, **old), 1.0) == ("stop", "goes on")
     assert Overlap().step(1.71, SoundScene(1.71, **{**old, "evidence": 0.0}), 1.0)[0] is None
+
+
+def test_evidence_that_rose_with_the_reply_lowers_it_before_it_stops_it():
+    """Its own voice before the canceller has learned it looks like the person who has just spoken (F02)."""
+    def verdicts(until):
+        overlap, told = Overlap(), []
+        for index in range(1, 40):
+            t = 1.0 + 0.05 * index
+            evidence = -3.0 if t < 1.1 else 4.0 if t < until else 1.0
+            scene = SoundScene(t, speech=True, onset=0.5, evidence=evidence, barge_in=index == 6)
+            told.append(overlap.step(t, scene, 1.0)[0])
+        return told
+    assert "stop" not in verdicts(2.0) and "duck" in verdicts(2.0)
+    assert verdicts(9.0).index("stop") == 23                           # who goes on is let in 1.2 s after its start
 
 
 def test_a_hum_that_turns_into_words_or_goes_on_stops():
