@@ -8,8 +8,8 @@ from robot.interaction.timeline import EVENTS, LONGEST_S, PARTS, known_person
 LEVELS = ("ok", "degraded", "gone")
 METRICS = ("stale_blocks", "first_audio_ms", "stop_latency_ms", "duck_latency_ms", "self_interruptions", "jerk_deg_s3",
            "tick_p99_ms")
-CUES = ("nods", "shakes_head", "waves", "looks_away", "long_pause", "sighs", "speaks_fast", "speaks_slowly", "hesitates",
-        "ends_high", "sounds_breathy")       # of dialogue.cues
+CUES = ("nods", "shakes_head", "waves", "looks_away", "long_pause", "sighs", "speaks_fast", "speaks_slowly",
+        "hesitates", "ends_high", "sounds_breathy")       # of dialogue.cues
 RELATIONS = ("equals", "below", "above", "p95_below")
 FACING_DEG = 10.0   # default tolerance: the angle within which a face is still looked at by people's judgement
 _WINDOW = ("within", "of", "onset_of", "between")

@@ -34,7 +34,7 @@ def _volume(word: str, percent: int) -> Rule:
 
 RULES = (
     Rule(r"^say: (.*)$", "{0}"),
-    Rule(r"^\W*((no|oh|please)\W+)?(stop|quiet|be quiet|enough|silence)\W*$", ""),
+    Rule(r"^\W*((no|oh|please)\W+)?(stop|quiet|be quiet|enough|silence|wait|no)(\W+please)?\W*$", ""),
     Rule(r"\bstory\b", STORY),
     Rule(r"\bgo on\b|\bcontinue\b", "Yes. The old clock ticked on, a little prouder than before."),
     *(_fetch(colour) for colour in COLOURS),
@@ -55,6 +55,7 @@ RULES = (
     Rule(r"\bfine\b|\bgood\b", "I am glad to hear that."),
     Rule(r"\b(hello|hi|hey)\b", "Hello. I am here."),
     Rule("cue:shakes_head", "Oh, you shake your head. Then I will say it differently."),
+    Rule("cue:looks_away", "You look away. Shall I stop here?"),
     Rule(r"^$", "I heard something, but no words."),
 )
 
