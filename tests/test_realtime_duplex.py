@@ -78,6 +78,21 @@ def test_a_picture_goes_with_the_sound_that_closes_a_second_and_only_where_wante
         assert all(len(sound[place]["video_frames"]) == 1 for place in seen)
 
 
+def test_what_it_says_to_nobody_is_never_heard_and_its_memory_is_told():
+    """It speaks on by itself over our playback, and once more in the silence after it."""
+    bench = line(plan=(3, 5, 8, 13), text="Answer.")
+    bench.listen(1.0)
+    bench.commit(1, seconds=1.0)
+    bench.listen(8.0)
+    assert bench.server.count == 3 and {clause.generation for clause in bench.got(Clause)} == {1}
+    onset = bench.t
+    bench.commit(2, seconds=1.0)
+    bench.listen(5.0)
+    assert bench.server.count == 4 and bench.words(2) == "Answer." and onset > 9.0
+    unheard = {event["item_id"]: event["played_ms"] for event in bench.server.log if event["type"] == "playback.ack"}
+    assert unheard["item_resp_2"] == unheard["item_resp_3"] == 0
+
+
 def test_events_that_come_twice_count_once():
     bench = line()
     bench.listen(1.0)
