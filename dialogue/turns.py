@@ -40,8 +40,8 @@ class TurnConfig:
     rises: float = -1.0            # log-odds: below it no evidence of a voice stands ...
     rise_s: float = 0.1            # s: ... that are the mean of so long
     old_voice: float = 0.7         # s from the reply's start in which evidence of the words before it still stands
-    new_voice: float = 1.2         # s, the same of evidence that rose with the reply: its own echo, until that is learned
-    sure: float = 3.0              # log-odds of a voice that begins within old_voice: that echo reached 2.5, words reach 5
+    new_voice: float = 1.2         # s, the same of evidence that rose with the reply: its echo, until that is learned
+    sure: float = 3.0              # log-odds of a voice that begins within old_voice: echo reached 2.5, words reach 5
     gone: float = 15.0             # dB under the loudest of a murmur at which it is over ...
     gone_for: float = 0.35         # s: ... the two halves of "mm-hmm" are 0.2 s apart
     murmur_longest: float = 2.0    # s: a longer hum wants the floor ("mm-hmm" lasts 0.4 to 0.9, its evidence 1 s more)
@@ -220,7 +220,8 @@ class Overlap:
             return None, "the words before"
         if self._old:
             if sound.speech and sound.evidence >= self.config.goes_on:
-                if rose >= since and t - since < self.config.new_voice:
+                fell_before = rose > since - 0.5 * self.config.rise_s    # what stands at the start rose a rise_s before
+                if fell_before and t - since < self.config.new_voice:
                     return "duck", "goes on?"
                 self._old = False
                 self.onset = t if sound.onset is None else sound.onset

@@ -222,7 +222,7 @@ def test_a_young_hum_is_waited_for_and_let_go_when_it_ends():
 def test_words_before_the_reply_do_not_stop_it_unless_they_go_on():
     overlap = Overlap()
     old = {"speech": True, "onset": 0.5, "evidence": 4.0}
-    verdicts = [overlap.step(t, SoundScene(t, barge_in=t == 1.1, **old), 1.0)[0] for t in (1.05, 1.1, 1.5)]
+    verdicts = [overlap.step(t, SoundScene(t, barge_in=t == 1.1, **old), 1.0)[0] for t in (1.01, 1.1, 1.5)]
     assert verdicts == [None, None, None]
     assert overlap.step(1.71, SoundScene(1.71, **old), 1.0) == ("stop", "goes on")
     assert Overlap().step(1.71, SoundScene(1.71, **{**old, "evidence": 0.0}), 1.0)[0] is None
@@ -234,7 +234,7 @@ def test_evidence_that_rose_with_the_reply_lowers_it_before_it_stops_it():
         overlap, told = Overlap(), []
         for index in range(1, 40):
             t = 1.0 + 0.05 * index
-            evidence = -3.0 if t < 1.1 else 4.0 if t < until else 1.0
+            evidence = -3.0 if t < 1.08 else 4.0 if t < until else 1.0
             scene = SoundScene(t, speech=True, onset=0.5, evidence=evidence, barge_in=index == 6)
             told.append(overlap.step(t, scene, 1.0)[0])
         return told
