@@ -92,6 +92,20 @@ def test_a_reply_begun_before_the_last_words_is_no_answer_to_them():
     assert bench.words(1) == "Answer 2 is that."
 
 
+def test_a_turn_that_a_drop_took_along_is_heard_again_by_the_next_session():
+    bench = line(Server(text=TOLD, vad="told"), LED)
+    onset, end = bench.say_something()
+    bench.ask(Commit(bench.t, 1, onset, end, 1))
+    bench.core.lost(bench.t)
+    bench.listen(1.0)
+    bench.server = Server(text=TOLD, vad="told", count=7)
+    bench.core.opened(bench.t)
+    bench.deliver(bench.server.greeting())
+    bench.listen(1.0)
+    finished(bench)
+    assert bench.words(1) == "Answer 8 is that." and len(bench.got(ReplyDone, 1)) == 1 and bench.server.count == 8
+
+
 def test_a_reply_to_a_turn_that_was_taken_back_never_sounds():
     bench = line(Server(text=TOLD), LED)
     onset, end = bench.say_something()

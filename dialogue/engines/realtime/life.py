@@ -146,9 +146,16 @@ class SessionLife(ServerEvents):
         for asked in self.asked:
             answer = self.answers.get(asked.generation)
             if answer is not None and answer.turn is not None and not answer.responses:
-                begin, end = answer.turn
-                self.send(*self._sound.whole(begin - self.config.preroll_s, end), events.commit())
-                self._sound.forget()
+                self._hear_again(answer.turn)
+                self.send(events.commit())
+        if self.wanted is not None and self.wanted.turn is not None:
+            self._hear_again(self.wanted.turn)             # its own detection hears that they are over
+
+    def _hear_again(self, turn: tuple[float, float]) -> None:
+        """The server of before took the words of a turn with it."""
+        begin, end = turn
+        self.send(*self._sound.whole(begin - self.config.preroll_s, end))
+        self._sound.forget()
 
     def lost(self, t: float) -> None:
         """What was asked for and brought no sound is asked for again; what was cut is told."""

@@ -63,7 +63,7 @@ class RealtimeSession(SessionLife):
         self.awaiting: Asked | None = None                # asked for, not acknowledged
         self.held: deque[Answer] = deque(maxlen=2)        # replies of a server that decides by itself, bound to no turn
         self.wanted: Answer | None = None                 # turn that such a server has not answered yet
-        self.listened = 0
+        self.listened = 0                                 # times that it has listened since
         self.history: deque[tuple[str, str]] = deque(maxlen=config.history_lines)
         self.guess: tuple[tuple[int, float, float], str] | None = None
         self.token: tuple[str, str] | None = None         # session and token to resume with (vLLM-Omni)
@@ -250,7 +250,7 @@ class RealtimeSession(SessionLife):
         if not answer.complete and self.dialect.creates and self.dialect.instructs:
             answer.complete, answer.flow.ended = True, False
             self.enqueue(answer, "You were interrupted by mistake. Go on right after these words, without repeating "
-                                  f"them: {answer.resumed}")
+                                 f"them: {answer.resumed}")
         else:
             self.finish(answer)
 
