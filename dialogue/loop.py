@@ -42,6 +42,7 @@ MODES: Mapping[State, Mode] = {
 }
 NAMES = frozenset(words_of("robot reachy robin"))   # whoever says one means the robot, wherever they look
 ANSWER_S = 8.0        # after the robot's question: what is said so soon answers it, wherever the person looks
+REACTION_S = 0.25     # nobody repeats or answers a voice sooner after its start (close shadowing, Marslen-Wilson 1973)
 ECHO_MEMORY_S = 1.0   # the robot's words still sound in the room, and in the recogniser's margin, for this long
 
 
@@ -87,6 +88,7 @@ class Dialogue:
         self._around, self._speakers = Surroundings(0.0, ()), Speakers()
         self._asked: PersonTurn | None = None           # a hum over the voice, while it is recognised
         self._sounds_since = 0.0                        # s, when the robot began to sound
+        self._reacts = False                            # what stopped it can be a reaction to its voice
         self._quiet_since = 0.0                         # s, when a person last made a sound
 
     def step(self, t: float, people: tuple[Person, ...], sight: Sight, sound: SoundScene, replies: tuple[Reply, ...],
@@ -146,6 +148,7 @@ class Dialogue:
         verdict, reason = self.overlap.step(notes.t, sound, self._sounds_since)
         if verdict == "stop":
             self._asked = None
+            self._reacts = self.overlap.onset - self._sounds_since >= REACTION_S
             self.answering.stop(notes, reason, self.overlap.onset)
             self.turns.hear(notes.t, replace(sound, onset=self.overlap.onset), began=True)
             return
@@ -182,6 +185,7 @@ class Dialogue:
         if not is_stop(words.text) or is_echo(words.text, self._echoed(asked.onset)):
             self._release(notes, "murmur")
             return
+        self._reacts = True
         self.answering.stop(notes, f"words: {words.text}", asked.onset)
         asked.guess = words.text
         self.turns.open = asked
@@ -252,7 +256,8 @@ class Dialogue:
         if turn is None or self.floor.state not in PERSON_SOUNDS:
             return
         over = self.floor.state == "interrupted"
-        context = Context(self.floor.state != "person", over, self.answering.asked, self._echoed(turn.onset))
+        context = Context(self.floor.state != "person", over, self.answering.asked, self._echoed(turn.onset),
+                          over and not self._reacts)
         verdict = self.turns.verdict(notes.t, context)
         if verdict is None:
             return

@@ -84,6 +84,7 @@ class Context:
     over: bool = False             # it was said over the robot's voice, and stopped it
     asked: bool = False            # the robot had asked something
     said: str = ""
+    at_once: bool = False          # it began with the robot's voice, sooner than anybody can react to that
 
 
 class Turns:
@@ -151,7 +152,7 @@ class Turns:
         if guess is None:
             return "commit", config.unrecognised, "paused, no words yet"
         span = turn.last_voice - turn.onset
-        long = span >= config.wordless
+        long = span >= config.wordless and not context.at_once     # else it may be the robot's own, not yet cancelled
         hums = is_empty(guess) and turn.hum >= config.murmur_hum and not context.asked
         if hums and (context.interrupted or not long):
             return "murmur", config.complete, "hums"

@@ -126,6 +126,13 @@ def test_what_may_have_been_a_stop_word_is_answered_by_silence(heard):
     assert talk.robot_said.endswith("I am well. And you?") and "understand" not in talk.robot_said
 
 
+def test_a_sound_that_begins_with_the_reply_is_no_stop_word():
+    """Its first words over a canceller that has not learned them yet; nobody reacts to a voice so soon."""
+    begun = Talk((ASK,)).run(4.0).events("reply_start")[0].t
+    talk = Talk((ASK, Said(begun + 0.05, begun + 0.9, ""))).run(16.0)
+    assert talk.events("barge_in") and talk.events("reply_resumed") and talk.robot_said.endswith("counted its screws.")
+
+
 def test_it_goes_on_at_most_twice():
     noises = tuple(Said(t, t + 0.3, "") for t in (3.0, 5.0, 7.0))
     talk = Talk((ASK, *noises)).run(12.0)
