@@ -10,6 +10,8 @@ from robot.bodies.replayed import ReplayedBody
 from robot.build import build_mind
 from robot.clock import VirtualClock
 from robot.config import config_of
+from robot.errors import BadRequest
+from robot.interaction.complaint import Complaint
 from robot.mind_state import woken
 from robot.runtime import GuardedMind
 from robot.runtime import run as run_loop
@@ -24,11 +26,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="folder that `talkover record`, `demo` or `box` wrote")
     parser.add_argument("--verify", action="store_true", help="exit 1 unless every output is the same to the bit")
     parser.add_argument("--events", action="store_true", help="print the events as they happen")
+    parser.add_argument("--scenario", type=Path, metavar="OUT.yaml",
+                        help="write what was said, done and came of it as a scenario for `script`, to be edited")
 
 
 def run(options: argparse.Namespace) -> int:
     tape = read_tape(options.recording)
     if tape.box is not None and tape.box["unverifiable"]:
+        if options.scenario is not None:
+            raise BadRequest(f"{tape.path}: cannot be run again ({tape.box['unverifiable']}); expected a recording "
+                             "with sound for --scenario")
         return told(tape, options)
     for difference in differences(tape.box["origin"]) if tape.box is not None else ():
         print(f"{tape.path}: {difference}; the outcome may rightly differ", file=sys.stderr)
@@ -41,13 +48,29 @@ def run(options: argparse.Namespace) -> int:
             if options.events:
                 print(_line(event.t, event.name, dict(event.facts)))
 
-    ticks = run_loop(mind_of(tape), body, VirtualClock(), [observe])
+    complaint = Complaint()
+    ticks = run_loop(mind_of(tape), body, VirtualClock(), [observe, complaint])
     if tape.cut:
         print(f"{tape.path}: cut after tick {len(tape.pairs)}; what came before the cut was replayed", file=sys.stderr)
     print(f"{ticks} ticks, {ticks / 100:.1f} s: " + ", ".join(f"{n} {name}" for name, n in sorted(counts.items())))
+    if options.scenario is not None:
+        keep(complaint, options.scenario, tape.path)
     if options.verify:
         return verdict(body, ticks)
     return 0
+
+
+def keep(complaint: Complaint, file: Path, source: Path) -> None:
+    """Write the scenario of a recording. BadRequest: nothing happened, no place to write, or a file is there."""
+    if not complaint.said and not complaint.steps:
+        raise BadRequest(f"{source}: nobody said or did anything; expected a recording with somebody in it")
+    text = complaint.scenario(file.stem, source.name)
+    try:
+        with file.open("x") as out:
+            out.write(text)
+    except OSError as error:
+        raise BadRequest(f"{file}: {error.strerror}, expected a new file to write the scenario to") from error
+    print(f"wrote {file}")
 
 
 def mind_of(tape: Tape) -> GuardedMind:
