@@ -56,7 +56,22 @@ def parser_for(command: str | None) -> Parser:
     return parser
 
 
+def open_streams() -> None:
+    """Opens /dev/null where standard input, output or error were closed.
+
+    A socket or shared memory under such a number would be handed down to every child: none heard its parent die then,
+    and a library's warning would land in the memory.
+    """
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)      # takes the lowest free number: this one
+            os.set_inheritable(descriptor, True)
+
+
 def main(arguments: list[str] | None = None) -> int:
+    open_streams()
     arguments = sys.argv[1:] if arguments is None else arguments
     command = next((word for word in arguments if not word.startswith("-")), None)
     if command in LATER:
@@ -66,11 +81,11 @@ def main(arguments: list[str] | None = None) -> int:
         meant = nearest(command, COMMANDS)
         print(f"talkover: unknown command {command!r}, {meant} (see talkover --help)", file=sys.stderr)
         return 2
-    options = parser_for(command).parse_args(arguments)
     try:
+        options = parser_for(command).parse_args(arguments)
         return importlib.import_module(f"robot.commands.{options.command}").run(options)
     except BadRequest as error:
-        print(f"talkover {options.command}: {' '.join(str(error).split())}", file=sys.stderr)
+        print(f"talkover {command}: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130

@@ -1,12 +1,28 @@
 """Length-framed pickles between a parent and the child that it started itself."""
+import os
 import pickle
 import selectors
 import socket
 import struct
+import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 _LENGTH = struct.Struct("<Q")
+_HOME = Path(__file__).resolve().parents[1]     # the folder that holds this program's packages
+
+
+def command_of(module: str, *words: str) -> list[str]:
+    """How a child is started. What lies in the folder where somebody started the robot is not taken for our modules.
+
+    Robot Framework projects have a folder `robot`, too. In a checkout the packages are found there, and only there.
+    """
+    try:
+        at_home = os.getcwd() == str(_HOME)
+    except FileNotFoundError:                   # the folder was deleted
+        at_home = False
+    return [sys.executable, *(() if at_home else ("-P",)), "-m", module, *words]
 
 
 @dataclass

@@ -109,12 +109,16 @@ def mind_of(config: LiveConfig, playback_delay_s: float | None) -> GuardedMind:
 
 @contextmanager
 def stopping(halt: Callable[[bool], None]) -> Iterator[list[int]]:
-    """Collects SIGTERM and SIGINT, so that the loop can end in order; garbage is collected in idle moments only.
+    """Collects SIGTERM, SIGINT and SIGHUP, so that the loop can end in order; garbage waits for idle moments.
 
+    SIGHUP: the terminal was closed; under nohup it stays ignored, a service has another use for it (serving.py).
     halt: called with True at SIGUSR1 (emergency stop), with False at SIGUSR2 (its end).
     """
     got: list[int] = []
-    before = {s: signal.signal(s, lambda number, frame: got.append(number)) for s in (signal.SIGTERM, signal.SIGINT)}
+    ends = [signal.SIGTERM, signal.SIGINT]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        ends.append(signal.SIGHUP)
+    before = {s: signal.signal(s, lambda number, frame: got.append(number)) for s in ends}
     for number, stopped in EMERGENCY.items():
         before[number] = signal.signal(number, functools.partial(lambda stopped, *_: halt(stopped), stopped))
     gc.collect()

@@ -7,14 +7,13 @@ system may end when memory is short: the mind and what moves the motors go on wi
 """
 import socket
 import subprocess
-import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from dialogue.engine import Cancel, Commit, EngineTrouble, Prompt, Resume, Timed
-from robot.channel import Channel
+from robot.channel import Channel, command_of
 
 RESTART_S = 1.0   # of an inline worker after a crash: about what a child process takes to load its models
 HELD = 512        # requests that wait for a child: 5 s of sound; older ones make no answer that anybody waits for
@@ -212,7 +211,7 @@ class ChildWorker:
     def _start(self, t: float) -> bool:
         if self._child is None and t >= self._restart_at:
             ours, theirs = socket.socketpair()
-            command = [sys.executable, "-m", "robot.worker_child", str(theirs.fileno()), self.make]
+            command = command_of("robot.worker_child", str(theirs.fileno()), self.make)
             self._child = subprocess.Popen(command, pass_fds=[theirs.fileno()])
             theirs.close()
             self._channel, self._began, self._took = Channel(ours), t, t

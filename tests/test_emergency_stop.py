@@ -43,5 +43,16 @@ def test_signals_order_the_stop_its_end_and_the_end_of_the_run():
             os.kill(os.getpid(), number)
         assert orders == [True, False, True] and ends == []
         os.kill(os.getpid(), signal.SIGTERM)
-        assert ends == [signal.SIGTERM]
+        os.kill(os.getpid(), signal.SIGHUP)
+        assert ends == [signal.SIGTERM, signal.SIGHUP]       # the terminal was closed: park as well
     assert signal.getsignal(signal.SIGUSR1) == before
+
+
+def test_a_run_that_shall_outlive_its_terminal_does():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)       # what nohup does
+    try:
+        with stopping(lambda stopped: None) as ends:
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert ends == []
+    finally:
+        signal.signal(signal.SIGHUP, before)

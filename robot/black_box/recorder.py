@@ -7,7 +7,6 @@ the process by fork() was measured too: 16 to 20 ms for 280 MB.
 import pickle
 import socket
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any
 from robot.black_box.config import BoxConfig
 from robot.black_box.facts import EVERY, facts_of
 from robot.black_box.ring import Record
-from robot.channel import Channel
+from robot.channel import Channel, command_of
 from robot.config import header_of
 from robot.mind_state import kept
 from robot.runtime import GuardedMind
@@ -143,7 +142,7 @@ class BlackBox:
     def _start(self) -> None:
         ours, theirs = socket.socketpair()
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
-        self._child = subprocess.Popen([sys.executable, "-m", "robot.black_box.child", str(theirs.fileno())],
+        self._child = subprocess.Popen(command_of("robot.black_box.child", str(theirs.fileno())),
                                        pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
         theirs.close()
         self._channel = Channel(ours, WAITING_BYTES)

@@ -1,13 +1,12 @@
 """A child process that owns a device: started, watched, ended when it hangs, started again with a growing pause."""
 import socket
 import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from calibration.health import Health
-from robot.channel import Channel
+from robot.channel import Channel, command_of
 
 LASTS_S = 30.0             # of life after which a death counts as the first again
 MOST_TOLD = 3              # deaths in a row without a sign of life: so many lower the level (VitalsConfig.deaths)
@@ -51,7 +50,7 @@ class ChildProcess:
     def begin(self, now: float, setup: Any, descriptors: Sequence[int] = ()) -> None:
         """Start a child and tell it its setup; `descriptors` are open in it under the same numbers."""
         ours, theirs = socket.socketpair()
-        command = [sys.executable, "-m", self.program, str(theirs.fileno())]
+        command = command_of(self.program, str(theirs.fileno()))
         self._child = subprocess.Popen(command, pass_fds=(theirs.fileno(), *descriptors))
         theirs.close()
         self.channel = Channel(ours)

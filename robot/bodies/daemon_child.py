@@ -166,7 +166,8 @@ def move_running(host: str, port: int) -> bool | None:
 
 def main() -> None:
     parent = socket.socket(fileno=int(sys.argv[1]))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)        # a Ctrl-C is the parent's to answer
+    for number in (signal.SIGINT, signal.SIGHUP):       # a Ctrl-C or a closed terminal is the parent's to answer
+        signal.signal(number, signal.SIG_IGN)
     setup: DaemonSetup | None = Channel(parent).first()
     if setup is not None:
         child, loop = DaemonChild(setup, parent), asyncio.new_event_loop()

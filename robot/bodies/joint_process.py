@@ -3,7 +3,6 @@
 No call waits for the child. It is the servo process (servo_child) or the link to the robot's daemon (daemon_child).
 """
 import json
-import math
 import mmap
 import os
 import time
@@ -27,6 +26,8 @@ from robot.bodies.joint_slots import (
 
 BACKOFF_S = (0.2, 10.0)          # s, first and longest pause before a child that died is started again
 CLOSE_S = 12.0                   # s for the child to park; longer than its own limit
+HANGS_S = 3.0                    # s without a bell, which it rings each exchange: stopped, or a call does not come back
+LOADING_S = 20.0                 # the same before the first one: a small board loads its packages from a slow card
 
 
 @dataclass
@@ -50,7 +51,7 @@ class JointProcess:
         """program: `robot.bodies.servo_child` or another that takes this setup. part: its own name in Health."""
         descriptor = os.memfd_create("talkover-joints")
         os.ftruncate(descriptor, sum(SIZES))
-        child = ChildProcess(program, part, setup.start, math.inf, math.inf, BACKOFF_S, CLOSE_S)
+        child = ChildProcess(program, part, setup.start, HANGS_S, LOADING_S, BACKOFF_S, CLOSE_S)
         process = cls(part, replace(setup, memory=descriptor), child, _memory=mmap.mmap(descriptor, sum(SIZES)))
         process._begin(time.monotonic())
         return process
@@ -121,7 +122,7 @@ class JointProcess:
         self.child.begin(now, replace(self.setup, standing=standing), (self.setup.memory,))
 
     def _watch(self) -> None:
-        """Empties the doorbell; a child that hung up has died and is started again after a pause."""
+        """Empties the doorbell; a child that hung up, or rings no more, is started again after a pause."""
         now = time.monotonic()
         if self.child.due(now):
             self._begin(now)
@@ -134,6 +135,7 @@ class JointProcess:
                 if len(rung) < 4096:
                     return
         except BlockingIOError:
+            self.child.watch(now)
             return
         except OSError:
             pass                              # reset: dead as well

@@ -59,7 +59,8 @@ def loop_of(setup: ServoSetup, port: Port) -> ServoLoop:
 
 def main() -> None:
     parent = socket.socket(fileno=int(sys.argv[1]))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)        # a Ctrl-C is the parent's to answer
+    for number in (signal.SIGINT, signal.SIGHUP):       # a Ctrl-C or a closed terminal is the parent's to answer
+        signal.signal(number, signal.SIG_IGN)
     setup: ServoSetup | None = Channel(parent).first()
     if setup is not None:
         port = SerialPort(setup.device, setup.bus.baud)

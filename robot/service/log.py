@@ -120,10 +120,15 @@ def _entry(name: str, value: str) -> bytes:
     return name.encode() + b"=" + data + b"\n"
 
 
+def stream_of(descriptor: int) -> str:
+    """Device and inode as JOURNAL_STREAM names them (man 5 systemd.exec)."""
+    status = os.fstat(descriptor)
+    return f"{status.st_dev}:{status.st_ino}"
+
+
 def sink_of(environment: Mapping[str, str] = os.environ, descriptor: int = 1, journal: str = JOURNAL) -> Sink:
     """The journal when standard output goes there (JOURNAL_STREAM names its device and inode), else standard output."""
-    status = os.fstat(descriptor)
-    supervised = environment.get("JOURNAL_STREAM") == f"{status.st_dev}:{status.st_ino}"
+    supervised = environment.get("JOURNAL_STREAM") == stream_of(descriptor)
     if supervised and os.path.exists(journal):      # none in some containers: lines with a prefix do as well
         return Journal(journal)
     return Stream(descriptor, prefix=supervised)

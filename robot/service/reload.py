@@ -19,6 +19,7 @@ from robot.tick import Inputs, Tick
 from robot.worker import ChildWorker, Worker
 
 Apply = Callable[[Any], None]      # takes the new value of its section or key
+READ_S = 20.0                      # s to read a file, with loading the packages; a pipe or a dead disk never ends
 
 
 class ConfigReader:
@@ -50,6 +51,7 @@ class Reload:
     reader: Worker = field(default_factory=lambda: ChildWorker("robot.service.reload:ConfigReader", {}, _trouble))
     _asked: bool = False
     _reading: bool = False
+    _began: float = 0.0
     _wait_restart: dict[str, Any] = field(default_factory=dict)     # running values of keys that could not be changed
 
     def ask(self) -> None:
@@ -57,11 +59,12 @@ class Reload:
 
     def __call__(self, inputs: Inputs, tick: Tick) -> None:
         if self._asked and not self._reading:
-            self._asked, self._reading = False, True
+            self._asked, self._reading, self._began = False, True, inputs.t
             self.supervision.reloading()
             self.reader.submit(inputs.t, self.path)
         if self._reading:
-            for reply in self.reader.poll(inputs.t)[:1]:
+            late = [f"{self.path}: not read within {READ_S:g} s"] if inputs.t - self._began > READ_S else []
+            for reply in (self.reader.poll(inputs.t) or late)[:1]:
                 self._reading = False
                 self.reader.close()
                 self._take(reply)

@@ -9,15 +9,18 @@ from pathlib import Path
 from robot.clock import LiveClock
 from robot.live_config import LiveConfig
 from robot.runtime import GuardedMind, Observer
-from robot.service.log import Log, sink_of
+from robot.service.log import Log, sink_of, stream_of
 from robot.service.notify import Notify, Supervision
 from robot.service.parts import GROUPS, Parts
 from robot.service.reload import Apply, Reload
 
 
 def supervised(environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether a service manager has started this process and listens to it."""
-    return "NOTIFY_SOCKET" in environment or "JOURNAL_STREAM" in environment
+    """Whether a service manager has started this process and listens to it.
+
+    A terminal of a desktop session hands its own JOURNAL_STREAM down: only one that names our standard output counts.
+    """
+    return "NOTIFY_SOCKET" in environment or environment.get("JOURNAL_STREAM") == stream_of(1)
 
 
 def expected_of(config: LiveConfig) -> tuple[str, ...]:
