@@ -3,6 +3,7 @@
 Answers Prometheus from what the mind's process put into shared memory; threads are allowed in here. It ends when the
 parent hangs up.
 """
+import contextlib
 import mmap
 import os
 import signal
@@ -11,12 +12,14 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
+from wsgiref.simple_server import WSGIServer
 
 from robot.bodies.latest import LatestValue
 from robot.channel import Channel
 from robot.service.tally import families
 
 BEAT_S = 1.0
+CLIENT_S = 5.0         # for a client to say or take something: each one that waits costs a thread and a descriptor
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,18 @@ class Figures:
         return families(b"")
 
 
+def hang_up_on_the_slow(server: WSGIServer, limit_s: float) -> None:
+    """Ends a connection on which nothing moves for so long; prometheus_client itself waits for ever."""
+    class Handler(server.RequestHandlerClass):  # type: ignore[name-defined, misc]
+        timeout = limit_s
+
+        def handle(self) -> None:
+            with contextlib.suppress(TimeoutError, ConnectionError):
+                super().handle()
+
+    server.RequestHandlerClass = Handler
+
+
 def serve(channel: Channel, setup: MetricsSetup) -> None:
     """Answers until the parent hangs up; tells the port first, then a sign of life each second."""
     from prometheus_client import CollectorRegistry, start_http_server
@@ -55,6 +70,7 @@ def serve(channel: Channel, setup: MetricsSetup) -> None:
         channel.send(f"{setup.host}:{setup.port}: {error.strerror}, expected a free port: set port of [metrics]")
         channel.wait(BEAT_S)
         return
+    hang_up_on_the_slow(server, CLIENT_S)
     channel.send(server.server_port)
     while not channel.closed:
         channel.wait(BEAT_S)
