@@ -210,10 +210,12 @@ class Overlap:
         self._hummed = False           # with a closed mouth, and no word since
         self._loud_at = self._peak = -1e9
         self._old = False              # a voice from before the reply stood at its start
+        self._since = 0.0              # s, the start of that reply
         self._rose: float | None = None  # s, when the evidence that stands rose
 
     def step(self, t: float, sound: SoundScene, since: float) -> tuple[Overlapping, str]:
         """What the robot's voice should do at t (s), and why; None: nobody is heard. since: s, when it began."""
+        self._old, self._since = self._old and since == self._since, since
         rose = t - self.config.rise_s if self._rose is None else self._rose
         self._rose = rose if sound.evidence >= self.config.rises else None
         if sound.onset is not None and sound.onset < since and t - since < self.config.old_voice:
