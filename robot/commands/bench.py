@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         "without active listening; twelve interruptions a seed, about 2.5 minutes of one core")
     parser.add_argument("--floor", type=count, metavar="SEEDS", help="who gets the floor and how fast: interruptions, "
                         "stop words, murmurs, pauses in mid-sentence; eight stories a seed")
-    parser.add_argument("--corrections", type=int, metavar="SEEDS", help="people who take back what they said: wrong "
+    parser.add_argument("--corrections", type=count, metavar="SEEDS", help="people who take back what they said: wrong "
                         "words heard, wrong things done; twenty requests a seed")
     parser.add_argument("--minutes", type=minutes,
                         help=f"of each --alone run (default {ALONE_MINUTES:g}), of all --hearing takes together "
