@@ -200,7 +200,8 @@ class ServoBus:
         settings, health = self.settings, self.health
         told = [watch for watch in quiet if t - watch.heard_at >= settings.silence_s]
         if len(told) == len(self.watches):
-            health.begins(t, BUS, "silence", "gone", "no servo answers: look at the cable and the supply")
+            why = getattr(self.line.port, "trouble", "") or "look at the cable and the supply"  # a live line knows more
+            health.begins(t, BUS, "silence", "gone", f"no servo answers: {why}")
             self._together_until = t + TOGETHER_S
             return
         health.ends(t, BUS, "silence", settings.calm_s)

@@ -8,8 +8,10 @@ from collections.abc import Callable
 import pytest
 
 from calibration.body_model import reachy_mini
+from firmware_bridge.servo_bus import ServoBus
 from robot.bodies.joint_process import JointProcess
 from robot.bodies.pose_track import parked
+from robot.bodies.serial_port import SerialPort
 from robot.bodies.servo_child import ServoSetup
 from robot.bodies.servo_loop import PART
 
@@ -69,3 +71,18 @@ def test_a_closed_terminal_and_ctrl_c_do_not_end_it(process):
         os.kill(process.pid, number)
     reads(process, 5)
     assert process.deaths == 0
+
+
+def test_a_line_that_another_program_holds_is_told_as_that():
+    master, slave = os.openpty()
+    first, second = (SerialPort(os.ttyname(slave)) for _ in range(2))
+    for port in (first, second):
+        port.write(b"\xff")
+    assert first.trouble == "" and second.trouble == f"{second.device}: another program holds this line"
+    bus = ServoBus(second, reachy_mini().servos, parked(reachy_mini()))
+    told = [line for index in range(100) for line in bus.exchange(index * 0.01, None)[1]]
+    assert [line.reason for line in told if line.level == "gone"] == [f"no servo answers: {second.trouble}"]
+    for port in (first, second):
+        port.close()
+    os.close(master)
+    os.close(slave)

@@ -1,5 +1,6 @@
 """A serial device as a Port: opened when it appears, opened again when it was lost, silent meanwhile."""
 import contextlib
+import errno
 import os
 import select
 import time
@@ -67,7 +68,8 @@ class SerialPort:
                 self._line = self._open()
                 self.trouble = ""
             except (serial.SerialException, OSError) as absent:
-                self.trouble = str(absent)
+                taken = absent.errno == errno.EAGAIN        # of the lock
+                self.trouble = f"{self.device}: another program holds this line" if taken else str(absent)
         return self._line
 
     def _open(self) -> serial.Serial:
