@@ -108,6 +108,19 @@ def mind_of(config: LiveConfig, playback_delay_s: float | None) -> GuardedMind:
 
 
 @contextmanager
+def noted_emergency() -> Iterator[list[bool]]:
+    """Orders of an emergency stop (True) and of its end (False) that come while there is no body yet to obey them."""
+    ordered: list[bool] = []
+    before = {number: signal.signal(number, functools.partial(lambda stopped, *_: ordered.append(stopped), stopped))
+              for number, stopped in EMERGENCY.items()}
+    try:
+        yield ordered
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
 def stopping(halt: Callable[[bool], None]) -> Iterator[list[int]]:
     """Collects SIGTERM, SIGINT and SIGHUP, so that the loop can end in order; garbage waits for idle moments.
 

@@ -9,7 +9,7 @@ from calibration.frames import frozen
 from motion.intent import JointGoal
 from robot.bodies.room.room import RoomConfig
 from robot.bodies.simulated import SimulatedBody
-from robot.live import stopping
+from robot.live import noted_emergency, stopping
 from robot.tick import Outputs
 
 
@@ -46,6 +46,14 @@ def test_signals_order_the_stop_its_end_and_the_end_of_the_run():
         os.kill(os.getpid(), signal.SIGHUP)
         assert ends == [signal.SIGTERM, signal.SIGHUP]       # the terminal was closed: park as well
     assert signal.getsignal(signal.SIGUSR1) == before
+
+
+def test_a_stop_ordered_while_the_robot_starts_is_kept_for_its_body():
+    before = signal.getsignal(signal.SIGUSR1)
+    with noted_emergency() as ordered:
+        for number in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGUSR1):
+            os.kill(os.getpid(), number)
+    assert ordered == [True, False, True] and signal.getsignal(signal.SIGUSR1) == before
 
 
 def test_a_run_that_shall_outlive_its_terminal_does():

@@ -13,7 +13,7 @@ from robot.bodies.real_time import MIND_PRIORITY, real_time
 from robot.clock import LiveClock
 from robot.commands.arguments import seconds
 from robot.interaction.typed_people import HELP, ORDERS, TypedPerson, conversation
-from robot.live import Live, build_live, stopping
+from robot.live import Live, build_live, noted_emergency, stopping
 from robot.live_config import LiveConfig, read_live_config
 from robot.places import state_folder
 from robot.runtime import GuardedMind, Observer
@@ -56,6 +56,12 @@ def run(options: argparse.Namespace) -> int:
 
 def live(options: argparse.Namespace, watch: Callable[[GuardedMind], Iterable[Observer]]) -> int:
     """Run until SIGTERM, Ctrl-C, /quit or the time given; then park."""
+    with noted_emergency() as ordered:
+        return _lived(options, watch, ordered)
+
+
+def _lived(options: argparse.Namespace, watch: Callable[[GuardedMind], Iterable[Observer]], ordered: list[bool]) -> int:
+    """ordered: emergency stops, or the end of one, from before the body could obey."""
     clock, config = LiveClock(), config_of(options)
     made = build_live(config, clock.start)
     say = functools.partial(print, file=sys.stderr, flush=True)
@@ -66,6 +72,8 @@ def live(options: argparse.Namespace, watch: Callable[[GuardedMind], Iterable[Ob
     person = TypedPerson(made.body.stop, box.ask)
     with ExitStack() as stack:
         signals = stack.enter_context(stopping(made.body.stop))
+        if ordered:
+            made.body.stop(ordered[-1])
         stack.enter_context(box)
         told: Iterable[Observer] = (conversation,)
         if supervised():

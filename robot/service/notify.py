@@ -3,6 +3,7 @@
 One datagram a message, never waited for. Without NOTIFY_SOCKET nothing is sent.
 """
 import os
+import re
 import socket
 import time
 from collections import deque
@@ -33,7 +34,7 @@ class Notify:
         address, pid = environment.get("NOTIFY_SOCKET", ""), environment.get("WATCHDOG_PID")
         ours = pid in (None, "", str(os.getpid()))
         microseconds = environment.get("WATCHDOG_USEC", "") if ours else ""
-        return cls(address, int(microseconds) / 1e6 if microseconds.isdigit() else 0.0)
+        return cls(address, int(microseconds) / 1e6 if re.fullmatch("[0-9]{1,18}", microseconds) else 0.0)
 
     def __post_init__(self) -> None:
         if self.address:
