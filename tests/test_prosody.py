@@ -5,8 +5,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialogue.cues import Cues
+from perception.audio.block import BLOCK
 from perception.audio.manner import Manner, Measure, Sigh, Utterance
 from perception.audio.prosody import Prosody
+from perception.audio.sighs import Sighs
+from perception.audio.voice_frames import FRAME, Batch
 from perception.people import Person
 from perception.vision.frame import Sight
 from robot.bodies.room import noises
@@ -139,3 +142,13 @@ def test_the_engine_is_told_what_is_sure_and_out_of_the_ordinary():
     assert [(cue.t, cue.name, cue.person) for cue in told] == [
         (1.0, "sighs", "anna"), (3.0, "speaks_fast", "anna"), (3.0, "hesitates", "anna")]
     assert Cues().step(3.2, Sight(3.2), (), "person", Manner(Utterance(1, 2), Sigh(0.1, 1.0, 0.55))) == []
+
+
+def test_a_fan_that_stops_when_the_floor_has_risen_to_it_is_no_sigh_and_forgotten():
+    """Nothing of the little that was kept of it stands out of the floor."""
+    rng, sighs = np.random.default_rng(3), Sighs()
+    loud, faint = (Batch((gain * rng.standard_normal(FRAME - BLOCK + 5 * BLOCK)).astype(np.float32))
+                   for gain in (0.01, 0.0003))
+    for number, (batch, floor) in enumerate([(loud, -60.0)] * 100 + [(faint, -41.0)] * 4 + [(loud, -41.0)] * 2):
+        assert sighs.step(0.05 * number, batch, floor, 0.0) is None
+    assert sighs._parts == []

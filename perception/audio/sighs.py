@@ -58,8 +58,9 @@ class Sighs:
             if len(self._noise) * len(batch.level) * FRAME_S > 2 * config.longest:   # a fan, a talk: not kept
                 self._parts, self._noise = self._parts[-1:], self._noise[-1:]
             return None
-        found = self._judged(t, joined(self._parts), floor, max(self._noise))
+        frames, most = joined(self._parts), max(self._noise)
         self._parts, self._noise, self._peak, self._quiet = [], [], -120.0, 0
+        found = self._judged(t, frames, floor, most)
         return found if found is not None and found.confidence >= config.certain else None
 
     def _judged(self, t: float, frames: VoiceFrames, floor: float, noise: float) -> Sigh | None:
@@ -67,6 +68,8 @@ class Sighs:
         level = smoothed(frames.level, 7)
         peak = float(level.max())
         over = np.flatnonzero(level > max(peak - config.below_peak, floor + 3.0))
+        if not over.size:          # a click: nothing is left of it on the average
+            return None
         first, last = int(over[0]), int(over[-1]) + 1
         seconds = (last - first) * FRAME_S
         if seconds < 0.7 * config.shortest or seconds > 1.3 * config.longest:
