@@ -5,10 +5,11 @@ What it can talk about is the table in skills.py. Here is what every talk needs:
 import re
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from dialogue.engine import Surroundings
+from dialogue.engines.misheard import meant
 from dialogue.engines.plan import Plan, Said
 from dialogue.engines.skills import SKILLS
 from dialogue.memory import Memory
@@ -127,7 +128,7 @@ class Companion:
         denied = DENIED.match(said.text)
         if denied and self.heard:
             return self._corrected(said, "", said.text[denied.end():])
-        return Plan(self.next_of("not_understood"))
+        return self._guessed(said) or Plan(self.next_of("not_understood"))
 
     def _corrected(self, said: Said, before: str, instead: str) -> Plan:
         """A correction that says something by itself is answered, as is one of a wish; another piece is repeated."""
@@ -138,7 +139,14 @@ class Companion:
         known = self._put_right(said, before, instead) or self._known(Said(instead, said.person, said.t))
         if known is not None:
             return known
-        return Plan(f"Ah, {instead.strip(' .!?,')}. Thank you for putting me right, but I cannot do anything with it.")
+        return self._guessed(Said(instead, said.person, said.t)) or Plan(
+            f"Ah, {instead.strip(' .!?,')}. Thank you for putting me right, but I cannot do anything with it.")
+
+    def _guessed(self, said: Said) -> Plan | None:
+        """The answer to the question that this was, if it was bent on the way; the guess is told."""
+        asked = meant(said.words)
+        plan = None if asked is None else self._known(Said(asked, said.person, said.t))
+        return None if plan is None else replace(plan, text=f"You asked, I think: {asked}. {plan.text}")
 
     def _known(self, said: Said) -> Plan | None:
         for pattern, skill in SKILLS:
