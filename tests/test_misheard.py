@@ -6,7 +6,8 @@ from dialogue.engines.misheard import meant
 from dialogue.engines.plan import Said
 
 OTHERS = """i like the sea|my sister is coming on friday|the dog is under the table|where is the red cup
-did you see my keys|what color is it|is it raining|can you see the tree|i had eggs for breakfast|why is the sky blue|who won the game
+did you see my keys|what color is it|is it raining|can you see the tree|i had eggs for breakfast|why is the sky blue
+who won the game
 what is the capital of france|i am going home now|the meeting was moved to monday|do you believe in ghosts
 how far is the moon|what is your favourite colour|how was your day|what are you looking at|tell me about the moon
 tell me something about dogs|what did you have for lunch|who is your friend|how old is the king|turn on the light
