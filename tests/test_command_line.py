@@ -114,3 +114,14 @@ def test_a_live_robot_parks_on_sigterm_and_exits_0():
         assert "Traceback" not in rest
     finally:
         live.kill()
+
+
+@pytest.mark.parametrize(("arguments", "words"), [
+    (["--minutes", "-1"], "--minutes: -1: expected more than 0"), (["--jobs", "0"], "--jobs: 0: expected 1 to 64"),
+    (["--minutes", "nan"], "--minutes: nan: expected more than 0"),
+    (["--floor", "0"], "--floor: '0': expected a whole"),
+])
+def test_numbers_that_cannot_be_meant_are_refused(arguments, words, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["bench", "--hearing", *arguments])
+    assert ended.value.code == 2 and words in capsys.readouterr().err

@@ -294,14 +294,3 @@ def test_wrong_requests_are_refused_in_one_line(arguments, words, capsys):
     assert main(["bench", "--hearing", *arguments]) == 2
     said = capsys.readouterr().err
     assert words in said and said.count("\n") == 1
-
-
-@pytest.mark.parametrize(("arguments", "words"), [
-    (["--minutes", "-1"], "--minutes: -1: expected more than 0"), (["--jobs", "0"], "--jobs: 0: expected 1 to 64"),
-    (["--minutes", "nan"], "--minutes: nan: expected more than 0"),
-    (["--floor", "0"], "--floor: '0': expected a whole"),
-])
-def test_numbers_that_cannot_be_meant_are_refused(arguments, words, capsys):
-    with pytest.raises(SystemExit) as ended:
-        main(["bench", "--hearing", *arguments])
-    assert ended.value.code == 2 and words in capsys.readouterr().err
