@@ -1,8 +1,8 @@
 """How much an utterance is like a closed-mouth hum ("mm-hmm"): which bands rose over what was expected, and how far.
 
-A logistic regression on the running utterance's mean and highest excess of each band: a closed mouth hardly ever lifts
-the bands above 900 Hz, a word does within two sounds. Trained over the robot's own voice, whose left-over echo fills
-just these bands (training/hums.py; figures in training/README.md).
+A logistic regression on the running utterance's mean and highest excess of each band. A nasal murmur has its power
+around 250 and 1100 Hz and a hole between (Fant 1960); the vowels of a word fill the hole. Trained over the robot's own
+voice, whose left-over echo lies above it all (training/hums.py; figures in training/README.md).
 """
 from collections import deque
 from dataclasses import dataclass

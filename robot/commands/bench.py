@@ -24,14 +24,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--minutes", type=minutes,
                         help=f"of each --alone run (default {ALONE_MINUTES:g}), of all --hearing takes together "
                              f"(default {HEARING_MINUTES:g})")
+    parser.add_argument("--live", type=minutes, metavar="MINUTES", help="the whole robot in real time on a private "
+                        "PulseAudio, with a room played into its microphones: onset to silence, lost sound")
+    _add_machine(parser)
+    _add_hearing(parser)
+
+
+def _add_machine(parser: argparse.ArgumentParser) -> None:
     bus = parser.add_argument_group("servo bus", "nine emulated servos and the real servo process")
     bus.add_argument("--bus", type=seconds, nargs="?", const=BUS_SECONDS, metavar="SECONDS", help="bus cycle and its "
                      "lateness on a pty, idle and on a busy machine, with and without real-time priority, beside the "
                      f"official SDK's loop; so long each (default {BUS_SECONDS:g})")
     bus.add_argument("--faults", type=hours, metavar="HOURS", help="random faults in virtual time, at a realistic and "
                      "at a hostile rate: jumps, torque lost by our hand, crashes; an hour takes about 3 minutes")
-    parser.add_argument("--live", type=minutes, metavar="MINUTES", help="the whole robot in real time on a private "
-                        "PulseAudio, with a room played into its microphones: onset to silence, lost sound")
     service = parser.add_argument_group("service", "what lasts and what heals")
     service.add_argument("--kills", action="store_true", help="each child process is killed while the robot speaks, "
                          "live in the simulated room with emulated servos; about a minute")
@@ -39,8 +44,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                          "memory of each process while nobody speaks, in real time on a private PulseAudio with "
                          f"emulated servos; so long after the start (default {IDLE_SECONDS:g})")
     service.add_argument("--soak", type=hours, metavar="HOURS", help="hours of guests, interruptions and failing "
-                         "devices in virtual time: drift of latency, memory, files; 3 x real time for each of --jobs")
+                         "devices in virtual time: drift of latency, memory, files; 2 to 3 x real time a job")
     service.add_argument("--pictures", action="store_true", help="the soak draws ten pictures a second, not 3")
+
+
+def _add_hearing(parser: argparse.ArgumentParser) -> None:
     hearing = parser.add_argument_group("hearing", "who is heard over the robot's voice and motors")
     hearing.add_argument("--hearing", action="store_true", help="the table of hearing, with a picture and hearing.json")
     hearing.add_argument("--takes", type=Path, metavar="DIR", help="takes with truth.json (default: drawn ones)")

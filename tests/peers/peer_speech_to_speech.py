@@ -84,23 +84,9 @@ class Robot:
         return words
 
 
-def talk(url: str) -> int:
-    """All that the robot does with a server; returns how many things were checked."""
-    import numpy as np
-
-    from dialogue.engine import Cancel, Clause, Cue, EngineReady, EngineTrouble, Picture, Prompt, ToolCall, ToolResult
-    robot = Robot(url, frames=True)
-    assert robot.hear(20.0, until=lambda: bool(robot.of(EngineReady))), robot.told
-    assert robot.core.dialect.name == "speech-to-speech", robot.core.dialect
-    robot.ask(Picture(robot.t, np.frombuffer(b"\xff\xd8jpeg", np.uint8)))
-    robot.turn(1, HELLO)
-    story = robot.finished(1)
-    assert story == "Hello to you, and here is a long story that somebody may well stop.", story
-    sound = np.concatenate([clause.samples for clause in robot.of(Clause, 1)])
-    assert abs(len(sound) / 16000 - 0.08 * len(story)) < 0.1, len(sound) / 16000
-    crossings = np.count_nonzero(np.diff(np.signbit(sound))) / 2 / (len(sound) / 16000)
-    assert abs(crossings - 250) < 5, crossings
-
+def stopped_and_nodding(robot: Robot) -> None:
+    """A cancelled answer, what is remembered of it, and a tool."""
+    from dialogue.engine import Cancel, Clause, Cue, ToolCall, ToolResult
     robot.ask(Cue(robot.t, "nods", "p1"))
     robot.turn(2, HELLO, until=lambda: len(robot.of(Clause, 2)) > 3)
     robot.ask(Cancel(robot.t, 2, "Hello to", "you, and here is", 0, 0.5))
@@ -117,6 +103,26 @@ def talk(url: str) -> int:
     robot.ask(ToolResult(robot.t, call.call, "done"))
     assert robot.hear(PATIENCE_S, until=lambda: robot.over(4)), robot.told[-5:]
     assert robot.finished(4) == "I nodded, it is done.", robot.words(4)
+
+
+def talk(url: str) -> int:
+    """All that the robot does with a server; returns how many things were checked."""
+    import numpy as np
+
+    from dialogue.engine import Clause, EngineReady, EngineTrouble, Picture, Prompt
+    robot = Robot(url, frames=True)
+    assert robot.hear(20.0, until=lambda: bool(robot.of(EngineReady))), robot.told
+    assert robot.core.dialect.name == "speech-to-speech", robot.core.dialect
+    robot.ask(Picture(robot.t, np.frombuffer(b"\xff\xd8jpeg", np.uint8)))
+    robot.turn(1, HELLO)
+    story = robot.finished(1)
+    assert story == "Hello to you, and here is a long story that somebody may well stop.", story
+    sound = np.concatenate([clause.samples for clause in robot.of(Clause, 1)])
+    assert abs(len(sound) / 16000 - 0.08 * len(story)) < 0.1, len(sound) / 16000
+    crossings = np.count_nonzero(np.diff(np.signbit(sound))) / 2 / (len(sound) / 16000)
+    assert abs(crossings - 250) < 5, crossings
+
+    stopped_and_nodding(robot)
 
     robot.ask(Prompt(robot.t, "say: Good evening.", 5))
     assert robot.hear(PATIENCE_S, until=lambda: robot.over(5)), robot.told[-5:]
