@@ -210,7 +210,3 @@ class EchoCanceller:
         np.maximum(self._variance, drifted + kept * (self._variance - drifted), out=self._variance)
         self._missed = 0
         self._unadapted.clear()
-
-    def path_energy(self) -> Powers:
-        """Energy of the estimated echo path per partition (partitions,)."""
-        return squared(self._paths).sum(axis=(0, 2))
